@@ -147,7 +147,7 @@ def _most_memory() -> tuple[float, float]:
 
 
 DRIVER = """
-import re, sys
+import re, sys, time
 from pathlib import Path
 from pyspark import SparkContext
 from kveil.flow.anonymize import anonymize_file
@@ -155,11 +155,13 @@ from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 policy, data, out = map(Path, sys.argv[1:])
+started = time.perf_counter()
 anonymize_file(Request.of(Policy.load(policy).model_copy(update={"engine": "spark"})), data, Targets(out))
+seconds = time.perf_counter() - started
 def most(process):  # not `ru_maxrss`, which begins with what the process that started this one had
     told = Path(f"/proc/{process}/status").read_text()
     return int(re.search(r"VmHWM:\\s+(\\d+)", told)[1]) / 1e6
-print(most("self"), most(SparkContext._gateway.proc.pid))
+print(most("self"), most(SparkContext._gateway.proc.pid), seconds)
 """
 
 
@@ -170,17 +172,18 @@ def _by_parts(folder: Path, sizes: Sequence[int]) -> Iterator[Row]:
     """
     memory = {}
     for rows in sizes:
-        memory[rows], java = _driver_memory(folder, rows)
-        what = f"spark by parts, floor file, {rows:,} rows, memory of"
-        yield Row(f"{what} the driver's Python", memory[rows], "GB", "told", True)
-        yield Row(f"{what} Java, driver and executors", java, "GB", "told", True)
+        memory[rows], java, seconds = _driver_memory(folder, rows)
+        what = f"spark by parts, floor file, {rows:,} rows"
+        yield Row(f"{what}, first run of a session, time", seconds, "s", "told", True)
+        yield Row(f"{what}, memory of the driver's Python", memory[rows], "GB", "told", True)
+        yield Row(f"{what}, memory of Java, driver and executors", java, "GB", "told", True)
     growth = memory[sizes[-1]] / memory[sizes[0]]
     what = f"spark by parts, memory of the driver, {sizes[-1]:,} against {sizes[0]:,} rows"
     yield Row(what, growth, "×", f"≤ {MOST_GROWTH:g}", growth <= MOST_GROWTH)
 
 
-def _driver_memory(folder: Path, rows: int) -> tuple[float, float]:
-    """Return the largest memory, in GB, of a driver that may hold no tuples: of Python and of Java."""
+def _driver_memory(folder: Path, rows: int) -> tuple[float, float, float]:
+    """Return the largest memory, in GB, of a driver that may hold no tuples, of Python and of Java; and the seconds."""
     data = floor_parquet(folder, rows)
     policy = floor_policy(folder, data, "mondrian")
     settings = f"{ARGUMENTS} --conf spark.kveil.most_tuples=0 pyspark-shell"
@@ -190,8 +193,8 @@ def _driver_memory(folder: Path, rows: int) -> tuple[float, float]:
         stdout=subprocess.PIPE,
         check=True,
     )
-    python, java = done.stdout.split()[-2:]
-    return float(python), float(java)
+    python, java, seconds = map(float, done.stdout.split()[-3:])
+    return python, java, seconds
 
 
 def main() -> None:

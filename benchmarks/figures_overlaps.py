@@ -3,7 +3,8 @@
 `python benchmarks/figures_overlaps.py` writes the table of docs/algorithms/least-loss.md between its marker
 comments: the constraint sets of docs/algorithms/classfly.md and two heavier ones. `--tiny` compares the search with the
 exact optimum of tiny tables under two overlapping constraints instead, and `--bound` writes what is proved of the
-sets, both for docs/least-loss-research.md.
+sets, both for docs/least-loss-research.md. `--ranges` writes the second table of docs/algorithms/least-loss.md, where
+ages show spans of numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
+from collections.abc import Mapping
+from decimal import Decimal
+from time import process_time
 
 import polars as pl
 
@@ -18,9 +22,10 @@ import kveil
 from figures_classfly import ADULT_SETS, QUASI, policy_over
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.measures import measure_solution
+from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.table.encode import encode
@@ -48,13 +53,14 @@ HEAVY = {
 SETS = {**ADULT_SETS, **HEAVY}
 
 
-def adult_table(name: str, loss: str, rows: int | None = None) -> Table:
-    """Return Adult under one of the constraint sets."""
+def adult_table(name: str, loss: str, rows: int | None = None, *, age: Mapping[str, object] | None = None) -> Table:
+    """Return Adult under one of the constraint sets; ``age`` changes that attribute, which else has a tree."""
     frame = pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False)
     frame = frame if rows is None else frame[:rows]
     trees = {name: str(ADULT / "hierarchies_arx" / f"adult_hierarchy_{name}.csv") for name in QUASI}
     policy = policy_over(trees, SETS[name], frame.height, {"salary-class": "sensitive"})
-    return encode(from_frame(frame), policy.model_copy(update={"loss": loss}))
+    attributes = {**policy.attributes, "age": policy.attributes["age"].model_copy(update=age)}
+    return encode(from_frame(frame), policy.model_copy(update={"loss": loss, "attributes": attributes}))
 
 
 def compared(name: str, loss: str, rows: int | None = None) -> tuple[float, float, int, int]:
@@ -77,6 +83,35 @@ def constraints_table(rows: int | None = None, names: list[str] | None = None) -
             told = "NCP" if loss == "ncp" else "1 − precision"
             less = f"{100 * (1 - refined / plain):.0f} %" if plain else "–"
             lines.append(f"| {name} | {told} | {plain:.4f} | {lost} | {refined:.4f} | {left} | {less} |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def ranges_table(rows: int | None = None, names: list[str] | None = None) -> str:
+    """Return what is lost where ages show spans of numbers: by Mondrian, and by least-loss."""
+    lines = [
+        "| constraint set | widest | mondrian | least-loss | suppressed | CPU seconds |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for name in names or SETS:
+        for widest in (None, Decimal(10)):
+            boundary = None if widest is None else MaxWidth(max_width=widest)
+            ages = {"hierarchy": Ranges(within=(Decimal(17), Decimal(90))), "boundary": boundary}
+            table = adult_table(name, "ncp", rows, age=ages)
+            started = process_time()
+            try:
+                solution = run(find("least-loss"), table, {})
+            except kveil.Unmeetable:
+                continue
+            seconds = process_time() - started
+            try:
+                plain = f"{measure_solution(table, run(find('mondrian'), table, {})).of('ncp'):.4f}"
+            except kveil.Unmeetable:
+                plain = "–"
+            lost = int(solution.suppressed_anywhere.sum())
+            told = "–" if widest is None else str(widest)
+            loss = measure_solution(table, solution).of("ncp")
+            lines.append(f"| {name} | {told} | {plain} | {loss:.4f} | {lost} | {seconds:.1f} |")
             print(lines[-1], flush=True)
     return "\n".join(lines)
 
@@ -130,7 +165,13 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", choices=list(SETS), help="only these; nothing is written")
     parser.add_argument("--tiny", action="store_true", help="tiny tables against their exact optimum instead")
     parser.add_argument("--bound", action="store_true", help="what is proved of the constraint sets instead")
+    parser.add_argument("--ranges", action="store_true", help="ages that show spans of numbers instead")
     chosen = parser.parse_args()
+    if chosen.ranges:
+        text = ranges_table(chosen.rows, chosen.sets)
+        if chosen.rows is None and not chosen.sets:
+            fill(PAGE, "figures-overlaps", "ranges", [text])
+        return
     if chosen.bound:
         fill(RESEARCH, "figures-overlaps", "bounds", [bounds_table()])
         return

@@ -4,10 +4,10 @@
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
 none with a boolean or an option that may be given by position; no class with more than six fields that may; no name of
-a class, of a function that other modules
-may call, of a constant that they import, or of a module, with two meanings; no import by string; no cycle of imports,
-not even under TYPE_CHECKING or in a function; no private name of another module; no check in an `assert`, which Python
-may leave out; no mapping from names to anything at all, which is a class with fields, but for a few that have a name of
+a class, of a function that other modules may call, of a constant that they import, or of a module, with two meanings;
+no such function named by a past participle that is followed by no noun; no import by string; no cycle of imports, not
+even under TYPE_CHECKING or in a function; no private name of another module; no check in an `assert`, which Python may
+leave out; no mapping from names to anything at all, which is a class with fields, but for a few that have a name of
 their own; nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per
 module, where the tree of the source puts it. Exceptions stand in `house.toml` beside this script, by name and with a
 reason; one that nothing needs any more is told, too. For a module without a test of its own, it names the test that
@@ -48,6 +48,19 @@ OUTSIDE = {
     r"/(?:work|root|home)/\w": "a folder of one machine",
     r"(?<![\w.)}/])/tmp/\w": "a folder of one machine, in which others write",
 }
+
+# Past participles that do not end in -ed, words that do and are none, and words that are no nouns after a participle.
+IRREGULAR = (
+    "begun|bought|broken|brought|built|caught|chosen|done|drawn|fallen|felt|forgotten|found|given|gone|grown|heard|held|"
+    "hidden|kept|known|laid|led|left|lent|lost|made|meant|met|paid|proven|risen|said|seen|sent|shown|sold|sought|spent|"
+    "stood|taken|taught|thought|thrown|told|torn|understood|undone|won|worn|woven|written"
+)
+NO_PARTICIPLES = "bed|bleed|breed|deed|embed|exceed|feed|need|proceed|red|seed|shed|shred|speed|weed"
+NO_NOUNS = (
+    "about|above|after|again|alone|and|anew|apart|around|as|aside|at|away|back|before|behind|below|beside|between|beyond|"
+    "by|down|for|from|here|if|in|inside|into|known|least|meanwhile|most|not|of|off|on|once|only|or|out|outside|over|per|"
+    "so|than|that|there|through|to|together|under|unless|until|up|when|where|while|with|within|without|[a-z]+ly"
+)
 
 # Where texts that people wrote are found, and by which endings, or by which names without one.
 FOLDERS = ("src", "tests", "docs", "benchmarks", "scripts", ".ci", ".github")
@@ -218,6 +231,29 @@ def functions_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
     for name, paths in sorted(homes.items()):
         if len(paths) > 1:
             yield Breach("function-names", name, f"a function of {', '.join(sorted(paths))}")
+
+
+def names_without_noun_or_verb(found: list[Module]) -> Iterator[Breach]:
+    """Yield functions for other modules that are named by a past participle: `finished`, `joined_by_owner`.
+
+    A function is named by what it does, or by what it returns. A participle that describes a noun (`released_texts`) is
+    part of the name of a thing, which is fine; whether one word is a noun, only who reads it knows, so that words that
+    are none are listed, and `house.toml` has what they miss.
+    """
+    for module in found:
+        for node in module.tree.body:
+            if not isinstance(node, Function) or node.name.startswith("_") or is_outside(module, node.name):
+                continue
+            first, *others = node.name.split("_")
+            if is_participle(first) and (not others or re.fullmatch(NO_NOUNS, others[0])):
+                yield Breach(
+                    "participles", f"{module.path}:{node.name}", "says neither what it does nor what it returns"
+                )
+
+
+def is_participle(word: str) -> bool:
+    """Tell whether a word can only be a past participle, or the past: `read` and `split` are what functions do, too."""
+    return bool(re.fullmatch(f"(re|un|over)?({IRREGULAR})|[a-z]+ed", word)) and not re.fullmatch(NO_PARTICIPLES, word)
 
 
 def constants_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
@@ -489,6 +525,7 @@ def breaches() -> list[Breach]:
         *crowded_classes(found),
         *names_with_two_meanings(found),
         *functions_with_two_meanings(found),
+        *names_without_noun_or_verb(found),
         *constants_with_two_meanings(found),
         *modules_with_two_meanings(found),
         *imports_by_string(found),

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from kveil import choose
 from kveil.algorithms.algorithm import Algorithm, Search
-from kveil.algorithms.registry import find, honouring
-from kveil.choose import Allowance, Attempt, Trial, Tried, candidates, named, trials
+from kveil.algorithms.registry import algorithms_honouring, find
+from kveil.choose import Allowance, Attempt, Trial, Tried, algorithms_to_compare, candidates, trials
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.frames import from_frame
 from kveil.progress import silent
@@ -56,7 +56,7 @@ def fails(error: KveilError) -> Callable[[], None]:
 
 def test_auto_stands_for_all_that_honour_a_policy_and_a_name_for_itself() -> None:
     auto = make_policy(ATTRIBUTES, algorithm="auto")
-    assert candidates(auto) == honouring(auto)
+    assert candidates(auto) == algorithms_honouring(auto)
     assert candidates(make_policy(ATTRIBUTES, algorithm="incognito")) == [find("incognito")]
     ranges = {"x": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 9]}}}}
     with pytest.raises(Refused, match="datafly does not honour ranges"):
@@ -69,10 +69,10 @@ def test_auto_stands_for_all_that_honour_a_policy_and_a_name_for_itself() -> Non
 
 def test_names_to_compare_are_taken_once_and_what_is_unable_is_told() -> None:
     policy = make_policy({"x": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 9]}}}})
-    able, unable = named(policy, ["mondrian", "datafly", "mondrian"])
+    able, unable = algorithms_to_compare(policy, ["mondrian", "datafly", "mondrian"])
     assert able == [find("mondrian")]
     assert unable == [("datafly", "does not honour ranges")]
-    assert named(policy, None) == (honouring(policy), [])
+    assert algorithms_to_compare(policy, None) == (algorithms_honouring(policy), [])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_names_to_compare_are_taken_once_and_what_is_unable_is_told() -> None:
 def test_names_that_cannot_be_compared_are_refused(names: list[str], error: type[KveilError], told: str) -> None:
     policy = make_policy({"x": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 9]}}}})
     with pytest.raises(error, match=told):
-        named(policy, names)
+        algorithms_to_compare(policy, names)
 
 
 def run(own: Table, algorithms: list[Algorithm], allowance: Allowance) -> list[Trial]:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from random import Random
 
 import numpy as np
 
+from kveil.algorithms.least_loss.span_nodes import SpanNodes, span_nodes
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.models.layout import DISTINCT, Models, Needs, SensitiveCodes, no_models
+from kveil.policy.attributes import Ranges
+from kveil.table.scale import Scale
 from naive.overlap_tries import Chance, ClassKey, OverlapTries
 from naive.shown_rows import Row, ShownCase, random_case
+from naive.trees import ListSpans
+
+
+def nodes_of(spans: ListSpans) -> SpanNodes:
+    """Return the nodes that the search makes of the same numbers, up to the same width."""
+    numbers = tuple(Decimal(number) for number in range(spans.leaves))
+    scale = Scale(numbers, Ranges(within=(Decimal(0), Decimal(spans.leaves))), None, "")
+    widest = max(last - first for first, last in zip(spans.first[:-1], spans.last[:-1], strict=True))
+    return span_nodes(scale, Decimal(widest), 1000)
 
 
 def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraints, Models]:
@@ -20,11 +33,17 @@ def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraint
     sizes = [tree.nodes for tree in case.trees]
     at = np.cumsum([0, *sizes])[:-1].astype(np.int64)
     columns = [
-        [tree.first, tree.last, tree.parent, tree.depth, [int(node == 0) for node in range(tree.nodes)]]
+        [tree.first, tree.last, tree.parent, tree.depth, [int(tree.is_star(node)) for node in range(tree.nodes)]]
         for tree in case.trees
     ]
     ints = np.concatenate([np.array(own, dtype=np.int32) for own in columns], axis=1)
-    trees = overlaps.NodeColumns(at, ints, np.concatenate(case.costs).astype(np.int64), case.whole)
+    tables, span_at = [np.zeros(1, dtype=np.int32)], np.full(len(at), -1)
+    for a, tree in enumerate(case.trees):
+        if isinstance(tree, ListSpans):
+            span_at[a] = sum(map(len, tables))
+            tables.append(nodes_of(tree).table)
+    costs = np.concatenate(case.costs).astype(np.int64)
+    trees = overlaps.NodeColumns(at, ints, costs, case.whole, np.concatenate(tables), span_at)
     widest = max(len(over) for over, _, _ in case.constraints)
     order = np.zeros((len(case.constraints), len(case.base), 1 + widest), dtype=np.int32)
     for c, (over, _, _) in enumerate(case.constraints):
@@ -139,9 +158,12 @@ class BothTries:
 
 
 def both_tries(seed: int, *, diverse: bool = False, hides: bool = False) -> BothTries:
-    """Return rows that show what covers them at one of a few vectors of depths; classes may be too small."""
+    """Return rows that show what covers them at one of a few vectors of depths; classes may be too small.
+
+    Of every two seeds one has an attribute of numbers.
+    """
     chance = Random(seed)
-    case = random_case(chance, diverse=diverse)
+    case = random_case(chance, diverse=diverse, spans=seed % 2 == 1)
     offers = [[chance.randint(0, 3) for _ in case.trees] for _ in range(chance.randint(2, 4))]
     out = [shown is None for shown in case.shown]
     case.shown = [case.at_depths(row, chance.choice(offers)) for row in range(len(case.base))]

@@ -16,7 +16,7 @@ from kveil.algorithms.entry_points import plugged_algorithm
 from kveil.measures import plugged_measures
 from kveil.platforms import hide_unused
 from kveil.plugins import BOUNDARIES, GROUP_MODELS, MANY, RANGES, Algorithm, Measure, NoOptions, Search, of_groups
-from kveil.policy.entry_points import MEASURE_GROUP, load_plugged, plugged
+from kveil.policy.entry_points import MEASURE_GROUP, entry_points_of, load_plugged
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.testing import check_algorithm, check_measure
@@ -76,7 +76,7 @@ def test_what_the_command_line_hides_from_numba_other_packages_may_import(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(installed))
-    for load in (lambda: plugged_algorithm("in-a-row"), lambda: load_plugged(plugged(MEASURE_GROUP)["stars"])):
+    for load in (lambda: plugged_algorithm("in-a-row"), lambda: load_plugged(entry_points_of(MEASURE_GROUP)["stars"])):
         monkeypatch.delitem(sys.modules, "scipy", raising=False)
         hide_unused()
         with pytest.raises(ImportError):

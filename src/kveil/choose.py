@@ -11,9 +11,9 @@ from pydantic import Field
 
 from kveil.algorithms.algorithm import Algorithm, check_divide
 from kveil.algorithms.least_loss.refine_options import NORMAL
-from kveil.algorithms.registry import check_honours, find, finds_the_same, honouring, lacking
-from kveil.algorithms.settle import settled_or_before
-from kveil.engines.local import Solved, checked_options, finished, solve
+from kveil.algorithms.registry import algorithms_honouring, check_honours, demands_not_honoured, find, finds_the_same
+from kveil.algorithms.settle import settle_unless_dearer
+from kveil.engines.solver import Solved, check_options, finish_solution, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.free_form import GivenOptions
 from kveil.measures import Losses, loses_less
@@ -140,10 +140,10 @@ def candidates(policy: Policy) -> list[Algorithm]:
         check_rule_shapes(policy)
     if policy.algorithm.name == "auto":
         _auto_options(policy)
-        return honouring(policy)
+        return algorithms_honouring(policy)
     algorithm = find(policy.algorithm.name)
     check_honours(algorithm, policy)
-    checked_options(algorithm, dict(policy.algorithm.options))
+    check_options(algorithm, dict(policy.algorithm.options))
     if "divide" in policy.algorithm.options:
         check_divide(policy)
     return [algorithm]
@@ -153,10 +153,10 @@ def _auto_options(policy: Policy) -> AutoOptions:
     return AutoOptions.read(policy.algorithm.options, "algorithm auto")
 
 
-def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm], list[tuple[str, str]]]:
+def algorithms_to_compare(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm], list[tuple[str, str]]]:
     """Return the algorithms to compare, and those that were named but do not honour the policy, with the reason."""
     if names is None:
-        return honouring(policy), []
+        return algorithms_honouring(policy), []
     if not names:
         raise PolicyError("--algorithms names none; give names separated by commas, or leave it out for all.")
     able: list[Algorithm] = []
@@ -170,7 +170,7 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
                 f"--algorithms names {name!r}, which is no algorithm{hint or '; kveil algorithms lists them.'}"
             )
         algorithm = find(name)
-        missing = lacking(algorithm, policy)
+        missing = demands_not_honoured(algorithm, policy)
         if missing:
             unable.append((name, f"does not honour {listing(missing)}"))
         else:
@@ -178,7 +178,7 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
     if not able:
         raise Refused(
             f"none of {listing([name for name, _ in unable])} honours the policy ({unable[0][0]} {unable[0][1]}); "
-            f"these do: {listing([algorithm.name for algorithm in honouring(policy)], 20)}."
+            f"these do: {listing([algorithm.name for algorithm in algorithms_honouring(policy)], 20)}."
         )
     return able, unable
 
@@ -343,7 +343,7 @@ def _refined(table: Table, chosen: Attempt, tries: float, progress: Progress) ->
     from kveil.algorithms.least_loss.refine import refine
 
     new = refine(table, chosen.solution, tries, None, progress)
-    refined = finished(table, settled_or_before(table, new, chosen.solution))
+    refined = finish_solution(table, settle_unless_dearer(table, new, chosen.solution))
     if not loses_less(refined.losses, chosen.losses, table.policy):
         return chosen
     options = {"refine": "normal" if tries == NORMAL else tries}

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from kveil.errors import DataError
-from kveil.files import Source, fresh, text_of
+from kveil.files import Source, strip_column, text_of
 
 if TYPE_CHECKING:
     import narwhals as nw  # imported where a frame comes in: files never pay for it
@@ -84,7 +84,10 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
     if native is None or isinstance(native, pl.DataFrame):
         own = source.frame if native is None else native
         return pl.DataFrame(
-            {name: fresh(own[name].gather(rows) if column is None else column) for name, column in columns.items()}
+            {
+                name: strip_column(own[name].gather(rows) if column is None else column)
+                for name, column in columns.items()
+            }
         )
     import narwhals as nw
 
@@ -125,7 +128,7 @@ def _arrow_column(column: pl.Series) -> Any:
     """Return a column that was made here as PyArrow has it: plain texts and lists, not the large ones of Polars."""
     import pyarrow as pa
 
-    arrow = fresh(column).to_arrow()
+    arrow = strip_column(column).to_arrow()
     if column.dtype == pl.String:
         return arrow.cast(pa.string())
     if column.dtype == pl.List:

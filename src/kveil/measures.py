@@ -12,7 +12,7 @@ from kveil.arrays import Bools, Floats, Longs
 from kveil.errors import PolicyError
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.components import largest_k
-from kveil.policy.entry_points import MEASURE_GROUP, load_plugged, package_of, plugged
+from kveil.policy.entry_points import MEASURE_GROUP, entry_points_of, load_plugged, package_of
 from kveil.policy.model import Policy
 from kveil.stopping import check_cancelled
 from kveil.table.midpoints import as_written, asks_for_midpoints
@@ -105,7 +105,7 @@ class Measure:
 def plugged_measures(table: Table, solution: Solution) -> dict[str, float]:
     """Return what the measures of other packages say of a solution, by name."""
     values = {}
-    for name, point in sorted(plugged(MEASURE_GROUP).items()):
+    for name, point in sorted(entry_points_of(MEASURE_GROUP).items()):
         package = package_of(point)
         try:
             measure = load_plugged(point)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions, Search
-from kveil.algorithms.entry_points import guarded, load_algorithm, plugged_algorithm
+from kveil.algorithms.entry_points import guard_search, load_algorithm, plugged_algorithm
 from kveil.errors import DataError, PolicyError
 
 
@@ -54,10 +54,10 @@ def test_what_is_no_algorithm_is_refused_with_its_package(found: Any, name: str,
 
 
 def test_a_search_that_breaks_is_told_by_its_package_and_an_answer_is_passed_on() -> None:
-    search = guarded(algorithm(raising(ZeroDivisionError("secret"))), "the package more")
+    search = guard_search(algorithm(raising(ZeroDivisionError("secret"))), "the package more")
     with pytest.raises(PolicyError, match=r"mine of the package more failed \(ZeroDivisionError\)") as caught:
         search.solve(None, None, np.random.default_rng(0))
     assert "secret" not in str(caught.value)
-    told = guarded(algorithm(raising(DataError("a sentence."))), "the package more")
+    told = guard_search(algorithm(raising(DataError("a sentence."))), "the package more")
     with pytest.raises(DataError, match="a sentence"):
         told.solve(None, None, np.random.default_rng(0))

@@ -11,7 +11,7 @@ from coded_tables import QUASI, coded, shown_as
 from kveil.algorithms.neighbourhoods import (
     come_by_runs,
     counted_rows,
-    hidden_with_neighbours,
+    hide_with_neighbours,
     looks_at_values,
     runs_of,
     runs_of_rows,
@@ -126,6 +126,6 @@ def test_who_shows_nothing_goes_with_the_neighbours_who_show_only_items() -> Non
     nodes = own.sensitive["s"].tree.node_of
     items = {"s": np.array([nodes["*"], nodes["X"], nodes["X"], nodes["*"]], dtype=np.int32)}
     everyone = np.ones(4, dtype=bool)
-    hidden = hidden_with_neighbours(own, solution.shown, items, everyone)
+    hidden = hide_with_neighbours(own, solution.shown, items, everyone)
     assert hidden.tolist() == [True, True, True, False]  # p shows nothing; q and r are of the same run
-    assert not hidden_with_neighbours(own, solution.shown, items, np.array([False, True, True, True])).any()
+    assert not hide_with_neighbours(own, solution.shown, items, np.array([False, True, True, True])).any()

@@ -10,7 +10,7 @@ import pytest
 
 from coded_tables import QUASI, coded
 from kveil.algorithms.component import components_of
-from kveil.algorithms.proofs import count_never_kept, groups_at_limits, never_kept, proved_or_not_found
+from kveil.algorithms.proofs import count_never_kept, groups_at_limits, never_kept, tell_if_proved
 from kveil.errors import Unmeetable
 from kveil.table.table import Table
 
@@ -72,6 +72,6 @@ def four(times: int = 1, *, k: int | None = None, boundary: Any = None) -> Table
     ],
 )
 def test_an_error_says_whether_it_is_proved_that_no_release_exists(own: Table, told: str) -> None:
-    found = proved_or_not_found(Unmeetable("x finds none.", lost=3), own)
+    found = tell_if_proved(Unmeetable("x finds none.", lost=3), own)
     assert (str(found), found.lost) == (f"x finds none. {told}", 3)
     assert found.proved == told.startswith("No release can")

@@ -10,11 +10,11 @@ from kveil.algorithms.algorithm import DEPENDENCIES, MANY, RANGES, asks
 from kveil.algorithms.registry import (
     ALGORITHMS,
     able,
+    algorithms_honouring,
     check_honours,
+    demands_not_honoured,
     families,
     find,
-    honouring,
-    lacking,
     loops_of,
     starts_of,
 )
@@ -57,10 +57,10 @@ def test_a_name_that_is_none_is_refused_with_those_there_are() -> None:
 def test_what_an_algorithm_lacks_is_what_the_policy_asks_beyond_what_it_honours() -> None:
     plain, ranges = make_policy(PLAIN), make_policy(NUMBERS)
     for algorithm in ALGORITHMS:
-        assert lacking(algorithm, plain) == []
+        assert demands_not_honoured(algorithm, plain) == []
         missing = [part for part in (RANGES,) if part not in algorithm.honours]
-        assert lacking(algorithm, ranges) == missing
-        assert lacking(algorithm, several()) == [part for part in (MANY,) if part not in algorithm.honours]
+        assert demands_not_honoured(algorithm, ranges) == missing
+        assert demands_not_honoured(algorithm, several()) == [part for part in (MANY,) if part not in algorithm.honours]
         assert able(algorithm, plain) == (not algorithm.needs)
 
 
@@ -68,7 +68,7 @@ def test_what_goes_on_from_others_lacks_what_none_of_them_honours() -> None:
     least_loss = find("least-loss")
     policy = make_policy(NUMBERS, dependencies=["x -> y"])
     assert DEPENDENCIES in asks(policy)
-    assert lacking(least_loss, policy) == []
+    assert demands_not_honoured(least_loss, policy) == []
     assert names(starts_of(least_loss, policy, ROWS)) == ["mondrian"]  # the only one of its starts that honours ranges
     assert "1m-generalization" not in names(starts_of(least_loss, make_policy(PLAIN), ROWS))  # made for items of people
     shares = [{"model": "kl-diversity", "k": 2, "l": 1, "sensitive": "s"}]
@@ -77,11 +77,13 @@ def test_what_goes_on_from_others_lacks_what_none_of_them_honours() -> None:
 
 def test_those_that_honour_a_policy_do_so_in_whole_and_are_made_for_it() -> None:
     for policy in (make_policy(PLAIN), make_policy(NUMBERS), several()):
-        found = honouring(policy)
-        assert found == [a for a in ALGORITHMS if not lacking(a, policy) and not a.needs]
-    assert "rmerger" not in names(honouring(make_policy(PEOPLE)))  # it honours it, but is made for combinations
+        found = algorithms_honouring(policy)
+        assert found == [a for a in ALGORITHMS if not demands_not_honoured(a, policy) and not a.needs]
+    assert "rmerger" not in names(
+        algorithms_honouring(make_policy(PEOPLE))
+    )  # it honours it, but is made for combinations
     combined = [{"model": "k-km-anonymity", "k": 2, "m": 1, "sensitive": "s"}]
-    assert "rmerger" in names(honouring(make_policy(PEOPLE, privacy=combined)))
+    assert "rmerger" in names(algorithms_honouring(make_policy(PEOPLE, privacy=combined)))
 
 
 def test_algorithms_that_find_the_same_are_one_family_where_constraints_are_over_the_same() -> None:

@@ -32,7 +32,7 @@ def test_no_more_rows_are_matched_than_can_be_afforded(monkeypatch: pytest.Monke
         matched.append(asked)
         return matches(clues, asked, weights)
 
-    monkeypatch.setattr(file_join, "affordable", lambda groups, columns: 7)
+    monkeypatch.setattr(file_join, "most_targets", lambda groups, columns: 7)
     monkeypatch.setattr(file_join, "matches", watched)
     drawn = attackers_file(world, table, theirs)
     assert (drawn.rows, drawn.drawn) == (40, 7)

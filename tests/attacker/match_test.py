@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from kveil.attacker import match
-from kveil.attacker.match import CodedTexts, EqualRows, coded, group, matches
+from kveil.attacker.match import CodedTexts, EqualRows, code_column, group, matches
 
 
 class Clue:
@@ -56,7 +56,7 @@ def test_equal_rows_are_grouped_in_the_order_of_their_codes(packed: int, monkeyp
 
 
 def test_a_column_keeps_only_the_texts_that_occur() -> None:
-    column = coded(pl.Series(["b", "a", "c", "a"]))
+    column = code_column(pl.Series(["b", "a", "c", "a"]))
     assert (column.texts, column.codes.tolist()) == (["a", "b", "c"], [1, 0, 2, 0])
     some = column.at(np.array([2, 1]))
     assert (some.texts, some.codes.tolist()) == (["a", "c"], [1, 0])

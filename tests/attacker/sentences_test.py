@@ -19,7 +19,7 @@ from kveil.attacker.attacks import (
     SeveralReleases,
 )
 from kveil.attacker.rate import Rate
-from kveil.attacker.sentences import knowing, knowledge_in_words, percent, picture_line, sentence, subject
+from kveil.attacker.sentences import knowledge_in_words, names_in_words, percent, picture_line, sentence, subject
 
 ABOUT: dict[str, Any] = {"sensitive": "s"}
 
@@ -59,9 +59,9 @@ def test_what_somebody_knows() -> None:
     assert knowledge_in_words(None) == "everything"
     assert knowledge_in_words(1) == "only the rarest value"
     assert knowledge_in_words(3) == "only the 3 rarest values"
-    assert knowing("abcde", "abcde") == "all 5 quasi-identifiers"
-    assert knowing("abcd", "abcd") == "a, b, c and d"
-    assert knowing("abcde", "abcdef") == "a, b, c, d and e"
+    assert names_in_words("abcde", "abcde") == "all 5 quasi-identifiers"
+    assert names_in_words("abcd", "abcd") == "a, b, c and d"
+    assert names_in_words("abcde", "abcdef") == "a, b, c, d and e"
 
 
 def test_the_prosecutor_is_told_with_the_most_exposed_and_what_nobody_promised() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kveil.cli.progress import PLANS, Clock, done_at, progress_lines
+from kveil.cli.progress import PLANS, Clock, progress_at, progress_lines
 from kveil.datasets import hospital
 from kveil.flow.compare import compare_file
 from kveil.policy.model import Policy
@@ -52,15 +52,15 @@ def test_a_run_tells_nothing_but_json_on_standard_error(tmp_path: Path) -> None:
 
 
 def test_time_left() -> None:
-    assert done_at("reading") == 0
-    assert done_at("compiling the kernels") is None
-    first, second = done_at("solving with datafly (1 of 2)"), done_at("solving with mondrian (2 of 2)")
+    assert progress_at("reading") == 0
+    assert progress_at("compiling the kernels") is None
+    first, second = progress_at("solving with datafly (1 of 2)"), progress_at("solving with mondrian (2 of 2)")
     assert first is not None
     assert second is not None
     assert first < second < 0.72
     for command, plan in PLANS.items():
         ends = [start + share for start, share in plan.values()]
-        assert [done_at(stage, command=command) for stage in plan] == [start for start, _ in plan.values()]
+        assert [progress_at(stage, command=command) for stage in plan] == [start for start, _ in plan.values()]
         assert max(ends) == pytest.approx(1)
     now = [0.0]
     clock = Clock("anonymize", lambda: now[0])

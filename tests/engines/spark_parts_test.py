@@ -14,13 +14,13 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.engines.spark import slices, staging
+from kveil.engines.spark import ordering, slices, staging
 from kveil.engines.spark.solving import SplitPart
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.cluster import cluster_run as flow
-from kveil.flow.cluster import cluster_solving
-from kveil.flow.cluster.by_tuples import DriverLimits
-from kveil.flow.cluster.cluster_checks import verify_on_spark
+from kveil.flow.spark import spark_run as flow
+from kveil.flow.spark import spark_solving
+from kveil.flow.spark.by_tuples import DriverLimits
+from kveil.flow.spark.spark_checks import verify_on_spark
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
@@ -57,6 +57,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that may hold no tuples, parts of few, and slices of few rows."""
     monkeypatch.setattr(flow.DriverLimits, "of", lambda session: DriverLimits(0, 100))
     monkeypatch.setattr(slices, "ROWS", 150)
+    monkeypatch.setattr(ordering, "REPEATED", 2)
 
 
 def rows(number: int = 300) -> pl.DataFrame:
@@ -94,6 +95,7 @@ BOUNDED = changed(
 )
 CLOSE = "{model: t-closeness, sensitive: illness, t: 0.5}"
 BY_GAIN = ("algorithm: mondrian", "algorithm: {name: mondrian, choose: gain}")
+TAKEN_ALONG = ("  note: {role: insensitive}", "  note: {role: identifier}")
 CASES = {
     "dropped": changed(BOUNDED, BY_GAIN) + "suppression: {limit: 0.4}\nloss: il\n",
     "components": changed(
@@ -103,6 +105,7 @@ CASES = {
     )
     + "suppression: {limit: 0.4}\n",
     "rules": POLICY + "dependencies: ['age -> pay', 'pay -> age']\n",
+    "told by tuples": changed(BOUNDED, TAKEN_ALONG, ("  zip:", "  slice:")) + "suppression: {limit: 0.4}\n",
     "starred": changed(BOUNDED, ("{model: l-diversity, sensitive: illness, l: 2}", CLOSE))
     + "suppression: {limit: 0.4, show: star}\nrelease: {order: shuffle}\n",
 }
@@ -114,6 +117,8 @@ def test_mondrian_by_parts_gives_the_release_of_memory(case: str, tmp_path: Path
     frame = rows()
     if case == "dropped":  # intervals of numbers that are not whole
         frame = frame.with_columns(pl.col("age") + 0.5)
+    if case == "told by tuples":  # nothing is taken along, and rows repeat; a column has a name that kveil has, too
+        frame = pl.concat([frame, frame, frame.head(40)]).rename({"zip": "slice"})
     if case == "rules":
         frame = frame.with_columns(pay=(pl.col("age").fill_null(3) * 100).cast(pl.String))
     told = on_both(written(tmp_path, frame, CASES[case]), tmp_path / "data.parquet", tmp_path)
@@ -283,25 +288,27 @@ def test_a_process_of_an_executor_that_is_killed_ends_the_run_without_a_release(
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     mark = str(tmp_path / "killed")
-    monkeypatch.setattr(cluster_solving, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
+    monkeypatch.setattr(spark_solving, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
     # A session on one machine tries no task again; on a cluster the part is solved by another process.
     refused(asked(tmp_path), tmp_path, "Spark could not solve the parts of data.parquet")
     assert Path(mark).exists()
 
 
 @pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("changing", ["note", "illness"])
 def test_an_input_that_changes_while_parts_are_solved_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = cluster_solving.plan_mondrian
+    plan = spark_solving.plan_mondrian
 
     def changed_after(*given: Any, **more: Any) -> Any:
         planned = plan(*given, **more)
-        rows().with_columns(note=pl.lit("z")).write_parquet(tmp_path / "data.parquet")
+        rows().with_columns(pl.lit("b").alias(changing)).write_parquet(tmp_path / "data.parquet")
         return planned
 
-    monkeypatch.setattr(cluster_solving, "plan_mondrian", changed_after)
-    refused(asked(tmp_path), tmp_path, r"changed while kveil read it|Spark could not")
+    monkeypatch.setattr(spark_solving, "plan_mondrian", changed_after)
+    text = POLICY if changing == "note" else changed(POLICY, TAKEN_ALONG)
+    refused(asked(tmp_path, text), tmp_path, r"changed while kveil read it|Spark could not")
 
 
 def plant_a_small_group(folder: Path) -> None:

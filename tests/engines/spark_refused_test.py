@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import kveil
 from kveil.databases import Address, parse_place, read_database
+from kveil.engines.spark.session import no_new_warehouse
 from support import refused, run, run_process
 
 POLICY = """
@@ -46,11 +48,41 @@ def asked(here: Path, *more: object, role: str = "identifier", algorithm: str = 
         (("--input", "data.csv"), "engine spark reads Parquet files"),
         (("--output", "r.csv"), "engine spark writes a folder of Parquet files"),
         (("--report", "r.html"), "engine spark has no --report"),
+        (("--previous", "no archive"), "engine spark has no --previous; leave it out, or take engine local."),
+        (("--input", "nowhere"), "nowhere: there is no such file or folder; check the path."),
         (("--owner", "owner"), "name columns with --owner-key"),
     ],
 )
 def test_other_files_and_reports_are_refused(here: Path, more: tuple[str, str], told: str) -> None:
     assert told in asked(here, more[0], here / more[1])
+
+
+def test_earlier_releases_that_a_policy_names_are_refused_also_to_verify(here: Path) -> None:
+    told = "engine spark has no previous, which the policy names"
+    assert told in asked(here, release="{}\nprevious: [nowhere]")
+    refused(run("verify", here / "policy.yaml", "--engine", "spark", "--release", here / "data.parquet"), told)
+
+
+class _Settings:
+    """A session that has one setting."""
+
+    def __init__(self, folder: str) -> None:
+        self.conf = self
+        self._folder = folder
+
+    def get(self, _: str, __: str) -> str:
+        return self._folder
+
+
+@pytest.mark.parametrize("before", ["nothing", "a folder", "a table"])
+def test_a_folder_that_the_catalog_makes_does_not_stay(before: str, tmp_path: Path) -> None:
+    folder = tmp_path / "spark-warehouse"
+    if before == "a folder":
+        folder.mkdir()
+    session: Any = _Settings(f"file:{folder}")
+    with no_new_warehouse(session):
+        (folder / "visits" if before == "a table" else folder).mkdir(parents=True, exist_ok=True)
+    assert folder.exists() == (before != "nothing")
 
 
 def test_an_order_that_is_kept_long_releases_and_single_records_are_refused(here: Path) -> None:

@@ -18,8 +18,9 @@ import pytest
 import kveil
 from kveil.databases import parse_place
 from kveil.engines.spark import ordering, staging
+from kveil.engines.spark.reading import pin_version, quote_table
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.spark import spark_run as flow
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
@@ -169,9 +170,9 @@ def test_the_files_of_a_release_do_not_depend_on_how_the_input_was_divided(here:
     anonymized(here)
     bytes_of = (here / "release" / "part-00000.parquet").read_bytes()
     shuffled = rows().sample(fraction=1.0, shuffle=True, seed=1)
-    (here / "parts").mkdir()
+    (here / "parts" / "more").mkdir(parents=True)  # a folder that Spark by itself would pass over
     for number in range(3):
-        shuffled[number::3].write_parquet(here / "parts" / f"{number}.parquet")
+        shuffled[number::3].write_parquet(here / "parts" / ("" if number else "more") / f"{number}.parquet")
     anonymize_file(Request.of(Policy.load(here / "policy.yaml")), here / "parts", Targets(here / "again"))
     assert (here / "again" / "part-00000.parquet").read_bytes() == bytes_of
 
@@ -186,10 +187,24 @@ def test_a_table_of_the_catalog_is_read_by_its_name(here: Path, session: Any) ->
         assert account["records"]["released"] == release_of(here / "release").height
         local = kveil.anonymize(rows(), policy.model_copy(update={"engine": None}))
         assert plain(release_of(here / "release")).equals(plain(local.data))
-        with pytest.raises(kveil.DataError, match="Spark could not read the table nowhere"):
+        with pytest.raises(kveil.DataError, match="there is no table nowhere in the catalog of Spark; check its name"):
             anonymize_file(Request.of(policy), parse_place("table:nowhere"), Targets(here / "other"))
     finally:
         session.sql("DROP DATABASE clinic CASCADE")
+
+
+def test_spark_knows_what_is_asked_of_tables_of_iceberg(session: Any) -> None:
+    asked: list[str] = []
+
+    def newest(query: str) -> list[int]:
+        asked.append(query)
+        return [3821550127947089009]
+
+    query = pin_version(quote_table("lake.clinic.the visits"), "iceberg", newest)
+    plans = [session._jsparkSession.sessionState().sqlParser().parsePlan(text).toString() for text in (*asked, query)]
+    assert "[lake, clinic, the visits, refs]" in plans[0]
+    assert "'RelationTimeTravel 'UnresolvedRelation [lake, clinic, the visits]" in plans[1]
+    assert "3821550127947089009" in plans[1]
 
 
 def change_a_cell(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kveil.engines.spark.reading import pinned, quoted_table
+from kveil.engines.spark.reading import pin_version, quote_table
 
 
 @pytest.mark.parametrize(
@@ -21,20 +21,20 @@ def test_a_table_that_keeps_versions_is_read_at_the_newest(provider: str, query:
         asked.append(told)
         return [version]
 
-    name = quoted_table("clinic.visits")
-    assert pinned(name, provider, newest) == f"SELECT * FROM `clinic`.`visits` VERSION AS OF {version}"
+    name = quote_table("clinic.visits")
+    assert pin_version(name, provider, newest) == f"SELECT * FROM `clinic`.`visits` VERSION AS OF {version}"
     assert asked == [query]
 
 
 def test_other_tables_and_those_without_a_version_are_read_as_they_are() -> None:
-    assert pinned("`visits`", "parquet", lambda _: [1]) == "SELECT * FROM `visits`"
-    assert pinned("`visits`", "iceberg", lambda _: []) == "SELECT * FROM `visits`"
+    assert pin_version("`visits`", "parquet", lambda _: [1]) == "SELECT * FROM `visits`"
+    assert pin_version("`visits`", "iceberg", lambda _: []) == "SELECT * FROM `visits`"
 
 
 def test_a_name_means_nothing_to_sql() -> None:
-    assert quoted_table("a`b.c; DROP TABLE d") == "`a``b`.`c; DROP TABLE d`"
+    assert quote_table("a`b.c; DROP TABLE d") == "`a``b`.`c; DROP TABLE d`"
 
 
 def test_a_version_that_is_no_number_goes_into_no_query() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
-        pinned("`visits`", "delta", lambda _: ["1; DROP TABLE visits"])
+        pin_version("`visits`", "delta", lambda _: ["1; DROP TABLE visits"])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from coded_tables import tree_and_range
-from kveil.engines.summary import GONE, LABEL, LEAF, SHOWN_CODE, SHOWN_RECORDS, PartSummary, added_up, summarized
+from kveil.engines.summary import GONE, LABEL, LEAF, SHOWN_CODE, SHOWN_RECORDS, PartSummary, add_parts, summarize
 from kveil.errors import DataError, Unmeetable
 
 
 def test_leaves_are_counted_with_what_is_shown_for_them() -> None:
-    summary = summarized(3, *tree_and_range())
+    summary = summarize(3, *tree_and_range())
     again = PartSummary.read(summary.as_bytes())
     assert again.part == 3
     assert sorted(again.counts.rows()) == sorted(summary.counts.rows())
@@ -24,7 +24,7 @@ def test_leaves_are_counted_with_what_is_shown_for_them() -> None:
 
 def test_what_went_wrong_in_a_part_is_raised_by_the_whole() -> None:
     table, solution = tree_and_range()
-    counts = summarized(0, table, solution).counts
+    counts = summarize(0, table, solution).counts
     PartSummary(0, counts).raise_error()
     failed = PartSummary.read(PartSummary(0, counts, error=("Unmeetable", "no.", 7)).as_bytes())
     with pytest.raises(Unmeetable, match="no") as caught:
@@ -35,9 +35,9 @@ def test_what_went_wrong_in_a_part_is_raised_by_the_whole() -> None:
 
 
 def test_counts_of_several_parts_are_added_up_line_by_line() -> None:
-    counts = summarized(0, *tree_and_range()).counts
-    both = added_up([counts, counts])
+    counts = summarize(0, *tree_and_range()).counts
+    both = add_parts([counts, counts])
     assert both.height == counts.height
     assert both.columns == counts.columns
     assert both.equals(counts.with_columns(counts[SHOWN_RECORDS] * 2).sort(both.columns))
-    assert added_up([]).schema == counts.schema
+    assert add_parts([]).schema == counts.schema

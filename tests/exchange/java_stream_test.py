@@ -8,7 +8,7 @@ import pytest
 
 from arx_settings import BOUNDS, JAVA, SET, dates, in_order, intervals, settings
 from kveil.errors import FileError, KveilError
-from kveil.exchange.java_stream import JavaObject, read_java, unwrapped
+from kveil.exchange.java_stream import JavaObject, read_java, unwrap
 from kveil.flow.exchange import import_hierarchy
 
 
@@ -25,10 +25,10 @@ def test_fields_of_every_kind_are_read() -> None:
 def test_objects_lists_and_mappings_stand_for_what_they_hold() -> None:
     items = JAVA.listed([JAVA.string("a"), JAVA.number(3), JAVA.number(0.25)])
     found = read("a.B", items=items, pairs=JAVA.mapped([(JAVA.string("k"), JAVA.number(5))]), one=JAVA.number(9))
-    assert [unwrapped(item) for item in unwrapped(found.fields["items"])] == ["a", 3, 0.25]
-    assert {key: unwrapped(value) for key, value in unwrapped(found.fields["pairs"]).items()} == {"k": 5}
-    assert unwrapped(found.fields["one"]) == 9
-    assert unwrapped(found) is found  # an object of a class that is not known stays one
+    assert [unwrap(item) for item in unwrap(found.fields["items"])] == ["a", 3, 0.25]
+    assert {key: unwrap(value) for key, value in unwrap(found.fields["pairs"]).items()} == {"k": 5}
+    assert unwrap(found.fields["one"]) == 9
+    assert unwrap(found) is found  # an object of a class that is not known stays one
 
 
 def test_arrays_and_constants_are_read() -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from kveil.errors import DataError
-from kveil.files.texts import as_texts, exact_values, fresh, has_exact_values, item_texts, text_of
+from kveil.files.texts import as_texts, exact_values, has_exact_values, item_texts, strip_column, text_of
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,6 @@ def test_items_of_lists_are_texts() -> None:
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["secret", "kept"])])
 def test_a_fresh_column_takes_nothing_along(kind: Any) -> None:
     whole = pl.Series("s", ["secret " * 10 if kind == pl.String else "secret", "kept"], dtype=kind)
-    left = fresh(whole.gather([1]))
+    left = strip_column(whole.gather([1]))
     assert left.to_list() == ["kept"]
     assert b"secret" not in pickle.dumps(left.to_frame())

@@ -17,8 +17,8 @@ import pytest
 import kveil
 from kveil import choose, stopping
 from kveil.algorithms import registry
-from kveil.engines import local
-from kveil.engines.local import Solved
+from kveil.engines import solver
+from kveil.engines.solver import Solved
 from kveil.flow import compare
 from kveil.frames import from_frame
 from kveil.table.encode import encode
@@ -39,7 +39,7 @@ def test_the_smallest_loss_comes_first_and_is_what_auto_takes() -> None:
     assert losses == sorted(losses)
     assert found.best == kveil.anonymize(frame(), policy).account["algorithm"]
     assert all(entry["holds"] for entry in found.algorithms if entry["solved"])
-    assert {entry["algorithm"] for entry in found.algorithms} == {a.name for a in registry.honouring(policy)}
+    assert {entry["algorithm"] for entry in found.algorithms} == {a.name for a in registry.algorithms_honouring(policy)}
 
 
 @pytest.mark.parametrize("loss", ["ncp", "il", "precision"])
@@ -207,7 +207,7 @@ def test_auto_knows_no_clock_unless_the_policy_gives_it_one(monkeypatch: pytest.
 
     def solve(*arguments: Any, **options: Any) -> Solved:
         stops.append(stopping.current().deadline)
-        return local.solve(*arguments, **options)
+        return solver.solve(*arguments, **options)
 
     monkeypatch.setattr(choose, "solve", solve)
     kveil.anonymize(frame(), make_policy(algorithm="auto"))
@@ -252,7 +252,7 @@ def test_a_library_call_works_in_any_thread_and_leaves_the_host_alone() -> None:
 
 @pytest.mark.parametrize("name", ["least-loss", "datafly"])
 def test_auto_refines_a_large_table_with_fewer_tries_and_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "honouring", lambda policy: [registry.find(name)])
+    monkeypatch.setattr(choose, "algorithms_honouring", lambda policy: [registry.find(name)])
     table = pl.concat([frame()] * 5)
     usual = kveil.anonymize(table, make_policy(k=12, algorithm="auto")).account
     monkeypatch.setattr(choose, "MOST_TRIES", 9)

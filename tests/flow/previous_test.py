@@ -10,7 +10,7 @@ import pytest
 import kveil
 from kveil.errors import Refused
 from kveil.files import read_table
-from kveil.flow.previous import EarlierReleases, archives_of, as_linked, earlier_releases, linked_release, who_is_who
+from kveil.flow.previous import EarlierReleases, archives_of, as_linked, earlier_releases, link_release, who_is_who
 from small_archives import KEYED, archived
 from support import ROWS, write_policy, write_rows
 
@@ -59,13 +59,11 @@ def test_a_release_with_its_way_back_is_linked_to_its_people(here: Path) -> None
     earlier = earlier_releases(archives)
     original = read_table(here / "t.csv")
     places = np.array([2, 0])
-    linked, others = linked_release(earlier[0].release, policy, archives[0], earlier, (original, places, None))
+    linked, others = link_release(earlier[0].release, policy, archives[0], earlier, (original, places, None))
     known = archives[0].hashes(original.texts("name"))
     assert linked.people.to_list() == known.gather(places.tolist()).to_list()
     assert [other.people.to_list() for other in others] == [as_linked(one).people.to_list() for one in earlier]
-    same, rest = linked_release(
-        earlier[0].release, policy, archives[0], earlier, (None, None, earlier[0].release_sha256)
-    )
+    same, rest = link_release(earlier[0].release, policy, archives[0], earlier, (None, None, earlier[0].release_sha256))
     assert same.people.to_list() == earlier[-1].people.to_list()  # both have the same bytes
     assert rest == []
 

@@ -11,7 +11,7 @@ import kveil
 from kveil.errors import DataError
 from kveil.files import read_table
 from kveil.flow.steps.inputs import table_of
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.verify import verify, verify_sources
 from kveil.verifier.rows import release_rows
 from small_archives import KEYED, archived

@@ -27,7 +27,7 @@ REASONS = {
     "bins_loops.assign_bins: left < right": HALVES,
     "bins_loops.lowest_ancestor: trees.last[node] < high and node != base": UP,
     "bound_loops.best_set: number < k": "every turn goes on to the next lower price; below the lowest it returns",
-    "bound_loops.trim_members: top - bar > cost[g] >> NARROWED": HALVES,
+    "bound_loops.sure_price: top - bar > cost >> NARROWED": HALVES,
     "boxes_loops.cover: low < costs.nodes[node, field.FIRST] or high > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.widened_cost: from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.cost_at_least: from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node": UP,
@@ -36,7 +36,6 @@ REASONS = {
     "boxes_loops.span_cost: costs.nodes[node, field.LAST] < high and costs.nodes[node, field.PARENT] != node": UP,
     "by_children_loops.compare_children: i < mine and j < yours": "the two equal items are passed, in both lists",
     "by_children_loops.first_below: low < high": HALVES,
-    "by_children_loops.group_children: size < 2 * records": GROWS,
     "combinations_loops.merge_clusters: into[into[c]] != into[c]": "a cluster goes into one with a lower number",
     "descent_loops.any_may_enter: changed and left": "a turn with a change takes a mover out, once each",
     "descent_loops.propose: left and (not models_allow(state, constraints, models, work, movers))": (
@@ -47,7 +46,7 @@ REASONS = {
     "diverse_loops.plan_needs: low < high": HALVES,
     "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, "
     "chosen, row, first[group]))))": "half of the slots are empty, which is looked at before rows come in",
-    "equal_rows_loops.group_hashed: used < 2 * (end - begin)": GROWS,
+    "hash_slots_loops.empty_slots: used < 2 * entries": GROWS,
     "join_loops.join: codes.ints[first + u] > codes.ints[first + v] or codes.ints[last + u] < codes.ints[last + v]": UP,
     "set_join_loops.join_sets: b > a or d > c": "every turn passes the last run of one of the two sets, or of both",
     "set_join_loops.join_sets: top > 0": "what is put on the stack lies below what was taken off it",
@@ -62,7 +61,6 @@ REASONS = {
     "k_msd_loops.repair_groups: into[at] != root": "the way that the loop before has gone to its end",
     "k_msd_loops.repair_groups: into[root] != root": "a value goes into one that stands, and never back",
     "k_msd_loops.repair_groups: left >= 0 and node[left] >= to": ALONG,
-    "layout.make_room: slots < 2 * records": GROWS,
     "mend_loops.mend_class: row >= 0": ALONG,
     "mend_loops.cheapest_way_up: may_rise(state, trees, row, a, vector[a])": UP,
     "mondrian_loops.split_parts: height > 0": "hears the flag in its first line; two parts or more come of one",
@@ -72,7 +70,7 @@ REASONS = {
     "rebuild_loops.merge_units: opened > 1": "every turn closes a unit or two",
     "rebuild_loops.rebuild: at >= 0": ALONG,
     "rebuild_loops.unit_allowed: at >= 0": ALONG,
-    "repair_loops.lower_row: trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth": UP,
+    "repair_loops.lower_row: not found and trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth": UP,
     "search._groups_below: len(node)": "every turn drops the roots and takes the parents of the others",
     "search_loops.keep: place >= 0": ALONG,
     "search_loops.list_near: tree.parent[node] >= 0 and (higher > 0 or field.WALKS * (search.below_start[node + 1] "
@@ -86,7 +84,7 @@ REASONS = {
     "search_tree_loops.drop_first: child < size": GROWS,
     "search_tree_loops.forget: node >= 0": UP,
     "search_tree_loops.next_tuple: size > 0": "an entry is renewed once, a node of the tree gives way to what is below",
-    "search_tree_loops.next_node: node > 0 and node != link[link[node, field.UP], field.LEFT]": UP,
+    "search_tree_loops.node_after: node > 0 and node != link[link[node, field.UP], field.LEFT]": UP,
     "search_tree_loops.push: at > 0": "every turn halves the place",
     "shown_loops.class_holds: row >= 0": ALONG,
     "sorting_loops.sort_pairs: at >= gap and (keys[at - gap] > key or (keys[at - gap] == key "

@@ -1,5 +1,6 @@
-"""Every compiled loop that another module calls is compared with a twin by its own name, in the test of its module.
+"""Every compiled loop that another module calls is tested by its own name, in the test of its module.
 
+There it is compared with a twin, which stands in `tests/naive/` or in the test itself. This test sees the name alone.
 Loops that only their own module calls are tested through those that call them. A door, which Python calls, is tested by
 its own name, or through the function around it.
 """

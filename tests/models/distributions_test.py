@@ -16,8 +16,8 @@ from kveil.models.distributions import (
     EntropyL,
     FrequencyL,
     RecursiveCL,
+    as_fraction,
     distribution_model,
-    exact,
 )
 from kveil.models.groups import Groups, Pairs
 from kveil.policy.privacy import AlphaK, KAnonymity, LDiversity, PSensitive, TCloseness
@@ -113,7 +113,7 @@ def test_t_closeness_takes_its_distance_along_and_sizes_are_no_distribution() ->
     assert (model.t, model.distance) == (0.2, "ordered")
     with pytest.raises(TypeError, match="no search-time check"):
         distribution_model(KAnonymity(k=2), Line())
-    assert exact("0.1") == Fraction(1, 10)
+    assert as_fraction("0.1") == Fraction(1, 10)
 
 
 def test_fewest_members_follow_from_how_many_values_one_has() -> None:

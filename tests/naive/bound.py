@@ -168,3 +168,36 @@ def lagrange_spans(
         if not any(members < others and less <= own for others, less in by_cover.items()):
             alone -= best
     return every, alone
+
+
+# ---------------------------------------------------------------------------------------------- grown cuts
+
+
+def grown(
+    nodes: Sequence[frozenset[int]], often: Sequence[int], sums: int, weight: Sequence[int], k: int, groups: int
+) -> list[frozenset[int]]:
+    """Return sets of tuples grown from every node that was used, as `grown_cuts` describes them, each once.
+
+    From a node on, a set takes in the node used most often per row that it lacks, while (n + 1) · k − 1 rows hold both.
+    """
+
+    def rows(own: frozenset[int]) -> int:
+        return sum(weight[t] for t in own)
+
+    active = [i for i, own in enumerate(nodes) if often[i] * 50 > sums and rows(own) < (groups + 1) * k]
+    found: dict[frozenset[int], None] = {}
+    for seed in active:
+        for fits in range(1, groups + 1):
+            own = nodes[seed]
+            if rows(own) >= (fits + 1) * k:
+                continue
+            while True:
+                near = [i for i in active if nodes[i] & own and not nodes[i] <= own]
+                near = [i for i in near if rows(own | nodes[i]) < (fits + 1) * k]
+                if not near:
+                    break
+                own |= nodes[max(near, key=lambda i: (Fraction(often[i], rows(nodes[i] - own)), -i))]
+            uses = sum(often[i] for i in active if nodes[i] <= own)
+            if rows(own) // k == fits and uses - fits * sums > sums // 20:
+                found[own] = None
+    return list(found)

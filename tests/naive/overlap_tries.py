@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from naive.shown_rows import Row, ShownCase
+from naive.trees import ListSpans
 
 FAR = 1 << 60
 MOST_REPAIRS, MOST_SEEN, AROUND, AIMS = 20, 1_000, 200, 12
@@ -51,6 +52,7 @@ class OverlapTries:
     journal: list[tuple[int, Row, bool]] = field(default_factory=list)  # who moved, and what was shown before
     active: list[int] = field(default_factory=list)
     unit: int = 0
+    left_by: dict[ClassKey, int] = field(default_factory=dict)  # who left a class last, while it is there
 
     def __post_init__(self) -> None:
         for row in reversed(range(len(self.nodes))):
@@ -74,11 +76,10 @@ class OverlapTries:
 
     def allowed(self, row: int, a: int) -> list[int]:
         """Return what a row may show of an attribute, the lowest first."""
-        way = self.case.trees[a].way(self.case.base[row][a])
-        return way[: way.index(self.case.limit[row][a]) + 1]
+        return self.case.trees[a].allowed(self.case.base[row][a], self.case.limit[row][a])
 
     def shows_nothing(self, shown: Row) -> bool:
-        return self.hides and not any(shown)  # the root of every tree is its `*`
+        return self.hides and self.case.shows_nothing(shown)
 
     def size(self, key: ClassKey) -> int:
         return len(self.classes.get(key, ()))
@@ -102,7 +103,7 @@ class OverlapTries:
 
     def put_out(self, row: int) -> None:
         for key in self.keys(self.nodes[row]):
-            self.classes[key].remove(row)
+            self.leave(row, key)
         self.out[row] = True
 
     def place(self, row: int, shown: Row) -> None:
@@ -111,12 +112,16 @@ class OverlapTries:
             if old == new:
                 continue
             if old is not None:
-                self.classes[old].remove(row)
+                self.leave(row, old)
                 if self.classes[old]:
                     self.wait(old)
             self.classes.setdefault(new, []).insert(0, row)
             self.wait(new)
         self.nodes[row], self.out[row] = shown, False
+
+    def leave(self, row: int, key: ClassKey) -> None:
+        self.classes[key].remove(row)
+        self.left_by[key] = row
 
     def wait(self, key: ClassKey) -> None:
         if key not in self.queue and self.size(key) < self.k(key[0]):
@@ -165,6 +170,13 @@ class OverlapTries:
 
     def _lower(self, row: int, a: int) -> int:
         tree, node = self.case.trees[a], self.case.base[row][a]
+        if isinstance(tree, ListSpans):
+            shown, low, high = self.nodes[row][a], tree.first[node], tree.last[node]
+            below, above = low - tree.first[shown], tree.last[shown] - high
+            low -= self.chance.draw(below + 1) if below > 0 else 0
+            high += self.chance.draw(above + 1) if above > 0 else 0
+            found = tree.find(low, high)
+            return shown if found is None else found
         steps = tree.depth[node] - tree.depth[self.nodes[row][a]]
         return tree.way(node)[self.chance.draw(steps + 1)] if steps else node
 
@@ -183,10 +195,12 @@ class OverlapTries:
                 continue
             shown = list(own)
             for a in over:
-                node = self.nodes[other][a] if as_shown else case.base[other][a]
-                if not as_shown:
-                    node = case.trees[a].cover(case.base[row][a], node)
+                node = self.nodes[other][a] if as_shown else case.trees[a].cover(case.base[row][a], case.base[other][a])
+                if node is None:
+                    break
                 shown[a] = node
+            if node is None:
+                continue
             cost = sum(case.costs[a][shown[a]] for a in over)
             if cost < least and all(shown[a] in self.allowed(row, a) for a in over):
                 least, best = cost, tuple(shown)
@@ -264,11 +278,14 @@ class OverlapTries:
                     least, best = value, tuple(shown)
         return least, best
 
-    def merging(self, key: ClassKey, other: ClassKey) -> tuple[Row, int, int]:
+    def merging(self, key: ClassKey, other: ClassKey) -> tuple[Row, int, int] | None:
         """Return what covers two classes, how many rows the first lacks there, and how many the other one gives."""
         c, seen = key
         over = self.case.constraints[c][0]
-        wide = tuple(self.case.trees[a].cover(*nodes) for a, *nodes in zip(over, seen, other[1], strict=True))
+        covers = [self.case.trees[a].cover(*nodes) for a, *nodes in zip(over, seen, other[1], strict=True)]
+        wide = tuple(node for node in covers if node is not None)
+        if len(wide) < len(over):
+            return None
         if wide == other[1]:
             return wide, 0, 0
         has = 0 if wide == seen else self.size((c, wide))
@@ -288,13 +305,19 @@ class OverlapTries:
         least, best = most + 1, None
         for turn in range(MERGE_LOOKS):
             at = order.index(head) - MERGE_LOOKS // 4 + turn // 2
-            if turn % 2 == 0 and not 0 <= at < len(order):
+            if turn == 0 and key in self.left_by:
+                row = self.left_by[key]
+            elif turn % 2:
+                row = active[self.chance.draw(len(active))]
+            elif 0 <= at < len(order):
+                row = order[at]
+            else:
                 continue
-            row = active[self.chance.draw(len(active))] if turn % 2 else order[at]
             other = self.keys(self.nodes[row])[c]
-            if self.out[row] or other == key:
+            merging = None if self.out[row] or other == key else self.merging(key, other)
+            if merging is None:
                 continue
-            wide, need, given = self.merging(key, other)
+            wide, need, given = merging
             value = size * (price(wide) - price(seen)) + given * (price(wide) - price(other[1]))
             value += self.unit * (max(need - given, 0) + self.strain(head, self.in_class(head, (c, wide)), c))
             if value < least:
@@ -302,7 +325,10 @@ class OverlapTries:
         return FAR if best is None else least, best
 
     def merge(self, key: ClassKey, other: ClassKey) -> None:
-        wide, _, given = self.merging(key, other)
+        merging = self.merging(key, other)
+        if merging is None:
+            raise GivenUp
+        wide, _, given = merging
         own = [] if wide == key[1] else list(self.classes[key])
         for row in own + self.classes[other][:given]:
             shown = self.in_class(row, (key[0], wide))
@@ -359,15 +385,23 @@ class OverlapTries:
         width = len(self.case.trees)
         first = self.chance.draw(width)
         for a in [(first + turn) % width for turn in range(width)]:
-            tree, costs = self.case.trees[a], self.case.costs[a]
-            here = self.nodes[row][a]
-            for node in tree.way(self.case.base[row][a]):
-                if tree.depth[node] <= tree.depth[here]:
-                    break
-                shown = (*self.nodes[row][:a], node, *self.nodes[row][a + 1 :])
-                if costs[node] < costs[here] and self.strain(row, shown, -1) == 0:
-                    self.move(row, shown)
-                    break
+            tree, here, base = self.case.trees[a], self.nodes[row][a], self.case.base[row][a]
+            found = False
+            for node in tree.way(base):
+                found = found or (tree.depth[node] > tree.depth[here] and self._lowered(row, a, node))
+            if isinstance(tree, ListSpans):
+                for ends in ((tree.first[base], tree.last[here]), (tree.first[here], tree.last[base])):
+                    cut = tree.find(*ends)
+                    found = found or (cut is not None and self._lowered(row, a, cut))
+
+    def _lowered(self, row: int, a: int, node: int) -> bool:
+        """Let a row show a node if that is cheaper and classes that are there allow it; tell whether it does."""
+        costs = self.case.costs[a]
+        shown = (*self.nodes[row][:a], node, *self.nodes[row][a + 1 :])
+        if costs[node] >= costs[self.nodes[row][a]] or self.strain(row, shown, -1):
+            return False
+        self.move(row, shown)
+        return True
 
     def _attempt(self, seed: int) -> None:
         before, repairs, at = self.total(), 0, 0
@@ -416,3 +450,4 @@ class OverlapTries:
                 self._attempt(seed)
             except GivenUp:
                 self.take_back()
+            self.left_by = {key: row for key, row in self.left_by.items() if self.classes[key]}

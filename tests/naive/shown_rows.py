@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
-from naive.trees import ListTree, random_tree
+from naive.trees import ListSpans, ListTree, random_spans, random_tree
 
 Row = tuple[int, ...]
 
@@ -31,6 +31,9 @@ class ShownCase:
         if shown is None:
             return self.whole
         return sum(own[node] for own, node in zip(self.costs, shown, strict=True))
+
+    def shows_nothing(self, shown: Row) -> bool:
+        return all(tree.is_star(node) for tree, node in zip(self.trees, shown, strict=True))
 
     def total(self, shown: list[Row | None]) -> int:
         return sum(self.cost(row) for row in shown)
@@ -58,8 +61,7 @@ class ShownCase:
             if row is None or row == other:
                 continue
             for a, tree in enumerate(self.trees):
-                way = tree.way(base[a])
-                if row[a] not in way[: way.index(limit[a]) + 1] and (other is None or row[a] != other[a]):
+                if row[a] not in tree.allowed(base[a], limit[a]) and (other is None or row[a] != other[a]):
                     return False
         return True
 
@@ -87,7 +89,7 @@ class ShownCase:
         """
         gains = [self.cost(self.shown[i]) - self.cost(self.at_depths(i, depths)) for i in range(len(self.base))]
         movers = [i for _, i in sorted((gain, i) for i, gain in enumerate(gains) if gain > 0)]
-        movers = [i for i in movers if not hides or any(self.at_depths(i, depths))]
+        movers = [i for i in movers if not hides or not self.shows_nothing(self.at_depths(i, depths))]
         if room is not None:
             movers = movers[: self._movers_with_room(movers, depths, room)]
         moving = list(movers)
@@ -160,15 +162,25 @@ def class_hash(c: int, look: Row) -> int:
     return found
 
 
-def random_case(chance: Random, *, beyond_limits: bool = False, diverse: bool = False) -> ShownCase:
-    """Return rows at their limits, or at the roots, above limits, where that is asked for; not always a valid start."""
+def random_case(
+    chance: Random, *, beyond_limits: bool = False, diverse: bool = False, spans: bool = False
+) -> ShownCase:
+    """Return rows at their limits, or at the roots, above limits, where that is asked for; not always a valid start.
+
+    With ``spans`` the first attribute is one of numbers.
+    """
     trees = [random_tree(chance) for _ in range(chance.randint(2, 4))]
+    if spans:
+        trees[0] = random_spans(chance)
     costs = [[round(1000 * tree.share(node)) for node in range(tree.nodes)] for tree in trees]
     rows = chance.randint(4, 30)
     base = [tuple(chance.choice(tree.leaf_nodes) for tree in trees) for _ in range(rows)]
     marked = [{0} | {node for node in range(tree.nodes) if chance.random() < 0.2} for tree in trees]
     limit = [
-        tuple(next(n for n in tree.way(node) if n in own) for tree, own, node in zip(trees, marked, row, strict=True))
+        tuple(
+            tree.way(node)[-1] if isinstance(tree, ListSpans) else next(n for n in tree.way(node) if n in own)
+            for tree, own, node in zip(trees, marked, row, strict=True)
+        )
         for row in base
     ]
     roots = tuple(0 for _ in trees)

@@ -10,12 +10,12 @@ import pytest
 
 from kveil.policy.components import (
     components,
-    implied,
+    components_suppressed_with,
+    implications,
     largest_k,
     most_suppressed,
     sensitive_in,
-    starred_beside,
-    suppressed_together,
+    sensitive_starred_with,
 )
 from support import make_policy
 
@@ -61,7 +61,7 @@ def test_attributes_of_one_model_are_in_one_component_and_nothing_else_is(seed: 
 def test_an_implied_constraint_asks_for_no_more_than_one_that_stands(seed: int) -> None:
     policy = policy_of(seed)
     plain = {i: m for i, m in enumerate(policy.privacy) if m.model == "k-anonymity"}
-    found = implied(policy)
+    found = implications(policy)
     for i, j in found.items():
         assert set(plain[i].attributes) <= set(plain[j].attributes)
         assert plain[i].k <= plain[j].k
@@ -76,7 +76,7 @@ def test_an_implied_constraint_asks_for_no_more_than_one_that_stands(seed: int) 
 @pytest.mark.parametrize("seed", range(40))
 def test_whoever_is_starred_is_so_wherever_a_value_would_tell_it(seed: int) -> None:
     policy = policy_of(seed)
-    parts, together, beside = components(policy), suppressed_together(policy), starred_beside(policy)
+    parts, together, beside = components(policy), components_suppressed_with(policy), sensitive_starred_with(policy)
     named = [sensitive_in(policy, part) for part in parts]
     for own, reached in enumerate(together):
         assert own in reached
@@ -85,7 +85,7 @@ def test_whoever_is_starred_is_so_wherever_a_value_would_tell_it(seed: int) -> N
             assert (c in reached) == (c == own or shared)
         assert "u" in beside[own]  # no model names it
         assert beside[own] >= named[own]
-    assert set(suppressed_together(policy_of(seed, "drop"))) == {frozenset(range(len(parts)))}
+    assert set(components_suppressed_with(policy_of(seed, "drop"))) == {frozenset(range(len(parts)))}
 
 
 def test_the_limit_is_a_fraction_of_the_records_without_rounding() -> None:

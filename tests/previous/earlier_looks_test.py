@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from earlier_releases import K, L, past_of, policy_with
-from kveil.previous.earlier_looks import NEVER, known_before
+from kveil.previous.earlier_looks import NEVER, attributes_known_before
 from support import QUASI, make_policy
 
 NOW = {"ann": ("a", "flu"), "bob": ("b", "flu"), "cid": ("c", "gout"), "new": ("d", "flu")}
@@ -71,4 +71,4 @@ def test_an_attacker_knows_what_the_model_names_and_what_only_the_other_release_
     privacy = [{**whole, "attributes": named}, whole]
     policy = make_policy({"age": QUASI, "zip": QUASI, "sex": QUASI}, privacy=privacy)
     other = make_policy({"zip": QUASI, "age": QUASI, "job": QUASI})
-    assert known_before(policy.privacy[0], policy, other) == known
+    assert attributes_known_before(policy.privacy[0], policy, other) == known

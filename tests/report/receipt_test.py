@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.report.receipt import rounded, step_of
+from kveil.report.receipt import round_to_step, step_of
 from support import ROWS, columns_of, make_policy, run, write_policy, write_rows
 
 PRIVATE = {"tried", "details", "seconds", "loss_by_attribute"}
@@ -45,8 +45,8 @@ def test_means_are_rounded_to_the_nearest_multiple() -> None:
     assert step_of(100) == Fraction(1, 10)
     assert step_of(10**9) == Fraction(1, 1000)
     assert step_of(0) == 10
-    assert rounded(0.1576, Fraction(1, 1000)) == 0.158
-    assert rounded(0.24, Fraction(1, 10)) == 0.2
+    assert round_to_step(0.1576, Fraction(1, 1000)) == 0.158
+    assert round_to_step(0.24, Fraction(1, 10)) == 0.2
 
 
 def test_no_exact_mean_of_a_small_table_tells_one_record_apart() -> None:

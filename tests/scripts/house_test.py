@@ -135,6 +135,23 @@ def test_a_use_an_algorithm_and_a_door_may_share_a_name_with_what_is_behind(one:
     assert found(house.functions_with_two_meanings, module(text, one), module(text, other)) == []
 
 
+@pytest.mark.parametrize(
+    "name", ["finished", "joined_by_owner", "told_plainly", "kept_on_disk", "laid_known", "rewritten"]
+)
+def test_a_function_named_by_a_participle_says_not_what_it_is(name: str) -> None:
+    told = [("participles", f"src/kveil/table/tree.py:{name}")]
+    assert found(house.names_without_noun_or_verb, module(f"def {name}():\n    pass\n")) == told
+    assert found(house.names_without_noun_or_verb, module(f"def _{name}():\n    pass\n")) == []
+    assert found(house.names_without_noun_or_verb, module(f"class Part:\n    def {name}(self):\n        pass\n")) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["finish", "released_texts", "split_down", "seed_of", "components_of", "read", "named_k"]
+)
+def test_a_function_named_by_a_verb_or_a_noun_says_what_it_is(name: str) -> None:
+    assert found(house.names_without_noun_or_verb, module(f"def {name}():\n    pass\n")) == []
+
+
 def test_a_constant_that_is_imported_from_two_modules_has_two_meanings() -> None:
     homes = [module("FEW = 3\n"), module("FEW = 4\n", "kveil.measures")]
     one = module("from kveil.table.tree import FEW\n", "kveil.choose")

@@ -19,10 +19,10 @@ import yaml
 
 from kveil.datasets import hospital
 from kveil.errors import PolicyError
-from kveil.studio.edit import REMOVED, Change, content, edited, wished
+from kveil.studio.edit import REMOVED, Change, content, content_after, edit_text
 from kveil.studio.project import Project
 from kveil.studio.yaml_places import LOADER, comments
-from kveil.studio.yaml_values import quoted, scalar_as_quoted
+from kveil.studio.yaml_values import quote_text, scalar_as_quoted
 
 HERE = Path(__file__).parent
 EDITS = 10_000 if os.environ.get("KVEIL_SLOW") == "1" else 600
@@ -280,11 +280,11 @@ def test_random_edits_lose_no_comment_touch_their_lines_only_and_undo_gives_the_
             said = content(text)
             change = _change(rng, said)
             try:
-                new = edited(text, [change])
+                new = edit_text(text, [change])
             except PolicyError:
                 refused += 1
                 continue
-            assert content(new.text) == _naive(said, change) == wished(said, [change]), change
+            assert content(new.text) == _naive(said, change) == content_after(said, [change]), change
             gone = Counter(comments(text)) - Counter(comments(new.text))
             assert gone == Counter(new.lost)
             lines = _inside(text, change)
@@ -337,34 +337,36 @@ def test_a_scalar_is_read_back_as_it_was_whatever_it_holds() -> None:
         for shape in ("{{a: [{0}], {0}: b}}", "a:\n  {0}: b\n  c: {0}"):
             said = yaml.load(shape.format(scalar_as_quoted(text)), Loader=LOADER)
             assert text in json.dumps(said) or said, text
-        assert yaml.load(f"[{scalar_as_quoted(text)}, {quoted(text)}]", Loader=LOADER) == [text, text]
+        assert yaml.load(f"[{scalar_as_quoted(text)}, {quote_text(text)}]", Loader=LOADER) == [text, text]
 
 
 def test_a_mark_changes_only_its_list() -> None:
     text = "a:\n  # why\n  zip: {role: q, boundary: [A, B]}  # agreed\nb: 1\n"
-    new = edited(text, [Change(("a", "zip", "boundary"), ["A", "B", "C: d"])]).text
+    new = edit_text(text, [Change(("a", "zip", "boundary"), ["A", "B", "C: d"])]).text
     assert new == 'a:\n  # why\n  zip: {role: q, boundary: [A, B, "C: d"]}  # agreed\nb: 1\n'
 
 
 def test_a_key_that_goes_leaves_the_comment_behind_it() -> None:
-    new = edited("a: 1\nb: 2  # note\nc: 3\n", [Change(("b",), REMOVED)])
+    new = edit_text("a: 1\nb: 2  # note\nc: 3\n", [Change(("b",), REMOVED)])
     assert new.text == "a: 1\n# note\nc: 3\n"
     assert new.lost == ()
 
 
 def test_an_emptied_mapping_goes_with_its_last_key() -> None:
     assert (
-        edited("a: 1\nrelease: {order: keep}\nc: 3\n", [Change(("release", "order"), REMOVED)]).text == "a: 1\nc: 3\n"
+        edit_text("a: 1\nrelease: {order: keep}\nc: 3\n", [Change(("release", "order"), REMOVED)]).text
+        == "a: 1\nc: 3\n"
     )
 
 
 def test_an_alias_is_refused_rather_than_changed_in_two_places() -> None:
     text = "a: &x {role: q, w: 1}\nb: *x\nc: {<<: *x, w: 2}\n"
     with pytest.raises(PolicyError, match="change it in the text"):
-        edited(text, [Change(("b", "role"), "s")])
-    assert edited(text, [Change(("c", "w"), 3)]).text == text.replace("w: 2", "w: 3")
+        edit_text(text, [Change(("b", "role"), "s")])
+    assert edit_text(text, [Change(("c", "w"), 3)]).text == text.replace("w: 2", "w: 3")
     assert (
-        edited(text, [Change(("c", "role"), "s")]).text == "a: &x {role: q, w: 1}\nb: *x\nc: {<<: *x, w: 2, role: s}\n"
+        edit_text(text, [Change(("c", "role"), "s")]).text
+        == "a: &x {role: q, w: 1}\nb: *x\nc: {<<: *x, w: 2, role: s}\n"
     )
 
 
@@ -373,6 +375,6 @@ def test_two_hundred_roles_in_one_change_are_quick() -> None:
 
     text = "kveil: 1\nattributes:\n" + "".join(f"  # why {i}\n  c{i}: {{role: insensitive}}\n" for i in range(200))
     started = process_time()
-    new = edited(text, [Change(("attributes", f"c{i}", "role"), "identifier") for i in range(200)])
+    new = edit_text(text, [Change(("attributes", f"c{i}", "role"), "identifier") for i in range(200)])
     assert process_time() - started < 3
     assert new.text == text.replace("insensitive", "identifier")

@@ -12,7 +12,7 @@ from kveil.studio.files import (
     fresh_folder,
     fresh_name,
     is_table,
-    listed,
+    list_folder,
     path_below,
     release_suffix,
     stem_of,
@@ -38,24 +38,24 @@ def test_a_folder_lists_what_can_be_opened(tmp_path: Path) -> None:
         (tmp_path / name).write_text("x")
     (tmp_path / "folder").mkdir()
     (tmp_path / "gone.csv").symlink_to(tmp_path / "nothing.csv")
-    found = listed(tmp_path.resolve(), "")
+    found = list_folder(tmp_path.resolve(), "")
     kinds = {entry["name"]: entry["kind"] for entry in found["entries"]}
     assert kinds == {"A.yaml": "policy", "b.csv": "table", "c.db": "database", "folder": "folder"}
     assert (found["under"], found["up"], found["one_table"]) == ("", None, False)
-    assert listed(tmp_path.resolve(), "folder")["up"] == "."
+    assert list_folder(tmp_path.resolve(), "folder")["up"] == "."
     with pytest.raises(Told, match="no folder any more"):
-        listed(tmp_path.resolve(), "b.csv")
+        list_folder(tmp_path.resolve(), "b.csv")
 
 
 def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
     for name in ("a.parquet", "b.parquet"):
         (tmp_path / name).touch()
-    found = listed(tmp_path.resolve(), "")
+    found = list_folder(tmp_path.resolve(), "")
     assert (found["parts"], found["one_table"]) == (2, True)
     (tmp_path / "b.parquet").unlink()
-    assert not listed(tmp_path.resolve(), "")["one_table"]
+    assert not list_folder(tmp_path.resolve(), "")["one_table"]
     (tmp_path / "year=2020").mkdir()
-    assert listed(tmp_path.resolve(), "")["one_table"]
+    assert list_folder(tmp_path.resolve(), "")["one_table"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from kveil.errors import PolicyError
 from kveil.policy.lines import check_lines
 from kveil.policy.yaml_text import hierarchy_csv
-from kveil.studio.replant import dissolved, moved, pasted, placed, renamed, with_group
+from kveil.studio.replant import dissolve_group, move_nodes, paste_rows, place_values, rename_node, with_group
 
 LINES = (
     ("02138", "Cambridge", "Massachusetts", "*"),
@@ -25,30 +25,30 @@ def _parents(lines: tuple[tuple[str, ...], ...]) -> dict[str, str]:
 
 
 def test_each_change_is_what_it_says() -> None:
-    assert _parents(renamed(LINES, "Cambridge", "Camb."))["02138"] == "Camb."
-    assert _parents(moved(LINES, ["Boston"], "Vermont"))["Boston"] == "Vermont"
+    assert _parents(rename_node(LINES, "Cambridge", "Camb."))["02138"] == "Camb."
+    assert _parents(move_nodes(LINES, ["Boston"], "Vermont"))["Boston"] == "Vermont"
     assert _parents(with_group(LINES, ["Cambridge", "Boston"], "Cities"))["Boston"] == "Cities"
     assert _parents(with_group(LINES, ["Cambridge", "Boston"], "Cities"))["Cities"] == "Massachusetts"
-    assert _parents(dissolved(LINES, "Cambridge"))["02139"] == "Massachusetts"
-    assert _parents(placed(LINES, ["99999"], "Vermont"))["99999"] == "Vermont"
-    assert pasted(hierarchy_csv(LINES), "rows") == LINES
+    assert _parents(dissolve_group(LINES, "Cambridge"))["02139"] == "Massachusetts"
+    assert _parents(place_values(LINES, ["99999"], "Vermont"))["99999"] == "Vermont"
+    assert paste_rows(hierarchy_csv(LINES), "rows") == LINES
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda: renamed(LINES, "02138", "x"),
-        lambda: renamed(LINES, "Boston", "Vermont"),
-        lambda: renamed(LINES, "Boston", " "),
-        lambda: moved(LINES, ["Massachusetts"], "Boston"),
-        lambda: moved(LINES, ["*"], "Boston"),
-        lambda: moved(LINES, ["Boston"], "05401"),
+        lambda: rename_node(LINES, "02138", "x"),
+        lambda: rename_node(LINES, "Boston", "Vermont"),
+        lambda: rename_node(LINES, "Boston", " "),
+        lambda: move_nodes(LINES, ["Massachusetts"], "Boston"),
+        lambda: move_nodes(LINES, ["*"], "Boston"),
+        lambda: move_nodes(LINES, ["Boston"], "05401"),
         lambda: with_group(LINES, ["Boston", "Vermont"], "x"),
-        lambda: dissolved(LINES, "*"),
-        lambda: dissolved(LINES, "02138"),
-        lambda: placed(LINES, ["x"], "02138"),
-        lambda: pasted('a;"b', "rows"),
-        lambda: pasted("a;b\na;c", "rows"),
+        lambda: dissolve_group(LINES, "*"),
+        lambda: dissolve_group(LINES, "02138"),
+        lambda: place_values(LINES, ["x"], "02138"),
+        lambda: paste_rows('a;"b', "rows"),
+        lambda: paste_rows("a;b\na;c", "rows"),
     ],
 )
 def test_what_would_be_no_tree_is_refused(change: object) -> None:
@@ -64,10 +64,10 @@ def test_random_changes_always_leave_a_tree_with_the_same_values() -> None:
             labels = sorted({label for line in lines for label in line})
             pick = rng.choice(labels)
             ways = [
-                lambda lines=lines, pick=pick, step=step: renamed(lines, pick, f"r{step}"),
-                lambda lines=lines, pick=pick, labels=labels: moved(lines, [pick], rng.choice(labels)),
+                lambda lines=lines, pick=pick, step=step: rename_node(lines, pick, f"r{step}"),
+                lambda lines=lines, pick=pick, labels=labels: move_nodes(lines, [pick], rng.choice(labels)),
                 lambda lines=lines, pick=pick, step=step: with_group(lines, [pick], f"g{step}"),
-                lambda lines=lines, pick=pick: dissolved(lines, pick),
+                lambda lines=lines, pick=pick: dissolve_group(lines, pick),
             ]
             try:
                 lines = rng.choice(ways)()

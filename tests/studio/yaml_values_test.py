@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from kveil.studio.yaml_values import flow, quoted, scalar_as_quoted
+from kveil.studio.yaml_values import flow, quote_text, scalar_as_quoted
 
 SIGNS = ["", " ", "'", '"', "\\", "\t", "\u202e", "\x85", "\U0001f600", "\ud7ff", "é", "*", "%", "@", "`", "~", "?"]
 TEXTS = ["plain", "two words", "yes", "1", "null", "a: b", "#x", "a #b", "- x", "[a]", "{a}", "&x", "!x", "x,y", "a\nb"]
@@ -13,7 +13,7 @@ TEXTS = ["plain", "two words", "yes", "1", "null", "a: b", "#x", "a #b", "- x", 
 
 @pytest.mark.parametrize("text", [*SIGNS, *TEXTS])
 def test_a_text_comes_back(text: str) -> None:
-    for written in (quoted(text), scalar_as_quoted(text), scalar_as_quoted(text, style="'")):
+    for written in (quote_text(text), scalar_as_quoted(text), scalar_as_quoted(text, style="'")):
         assert yaml.load(f"[{written}]", Loader=yaml.BaseLoader) == [text]
         assert written.isprintable()
 

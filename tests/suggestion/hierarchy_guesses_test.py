@@ -6,7 +6,7 @@ import pytest
 
 from kveil.suggestion.hierarchy_guesses import (
     Way,
-    balanced,
+    balanced_runs,
     codes,
     countries,
     dates,
@@ -152,4 +152,4 @@ def test_the_first_form_that_fits_is_taken_and_runs_of_values_else() -> None:
     few = first_of(column("abc"))
     assert (few.builder, few.lines) == (None, None)  # few values become `*` at once
     many = column([f"v{i:02}" for i in range(30)] * 4)
-    assert first_of(many) == balanced(many)
+    assert first_of(many) == balanced_runs(many)

@@ -13,7 +13,7 @@ from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.suggestion.propose import Suggestion, suggest
-from kveil.suggestion.write import policy_text, relative
+from kveil.suggestion.write import path_from_folder, policy_text
 
 
 def suggestion(cities: int = 12) -> Suggestion:
@@ -69,5 +69,5 @@ def test_a_limit_that_lets_many_go_is_marked(limit: str) -> None:
 
 
 def test_a_path_is_told_from_the_policys_folder(tmp_path: Path) -> None:
-    assert relative(tmp_path / "data" / "t.csv", tmp_path / "policies") == "../data/t.csv"
-    assert relative(tmp_path / "t.csv", tmp_path) == "t.csv"
+    assert path_from_folder(tmp_path / "data" / "t.csv", tmp_path / "policies") == "../data/t.csv"
+    assert path_from_folder(tmp_path / "t.csv", tmp_path) == "t.csv"

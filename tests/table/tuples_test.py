@@ -16,7 +16,7 @@ from kveil.algorithms.algorithm import DEPENDENCIES, Algorithm
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import ALGORITHMS
 from kveil.arrays import Ints
-from kveil.engines.local import Solved, solve
+from kveil.engines.solver import Solved, solve
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
@@ -24,7 +24,7 @@ from kveil.progress import silent
 from kveil.table.encode import encode
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.table.tuples import expanded, in_tuples
+from kveil.table.tuples import expand_rows, in_tuples
 from mixed_tuples import shuffled_tuples
 from planted_rules import planted
 from strategies import Case, examples, placed, seeds
@@ -80,7 +80,7 @@ def finds_the_same(algorithm: Algorithm, table: Table, seed: int) -> str:
 @each
 def test_an_algorithm_finds_on_tuples_what_it_finds_on_records(algorithm: Algorithm) -> None:
     @given(data=st.data())
-    @examples(200)
+    @examples(200, every_day=True)
     def same(data: st.DataObject) -> None:
         with placed(data.draw(cases_for(algorithm))) as here:
             assume(honours(algorithm, here.policy))
@@ -124,7 +124,7 @@ def test_the_bound_of_tuples_is_that_of_records() -> None:
 def test_tuples_expanded_are_the_records_again() -> None:
     table = few_values()
     tuples = in_tuples(table).table
-    again = expanded(tuples).table
+    again = expand_rows(tuples).table
     assert again.times is None
     assert again.rows == again.records == table.records
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from kveil.flow.steps.inputs import table_of
-from kveil.verifier.left_out import left_out_warnings
+from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.release import lay_beside
 from kveil.verifier.stars import Stars, Suppressed
 from small_people import policy_of
@@ -23,7 +23,7 @@ def warned(models: str, illnesses: list[str], released: list[int]) -> list[str]:
     aligned = lay_beside(table_of(release, policy), table_of(original, policy), np.array(released), policy)
     parts = Stars.of(aligned.rows, policy).parts
     nobody = Suppressed(parts, tuple(pl.Series([False] * len(released)) for _ in parts))
-    return left_out_warnings(policy, aligned, nobody)
+    return warnings_of_left_out(policy, aligned, nobody)
 
 
 @pytest.mark.parametrize(

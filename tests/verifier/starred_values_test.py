@@ -7,7 +7,7 @@ import pytest
 
 from kveil.flow.steps.inputs import table_of
 from kveil.verifier.rows import release_rows
-from kveil.verifier.starred_values import hidden_values
+from kveil.verifier.starred_values import check_hidden_values
 from kveil.verifier.stars import Stars, Suppressed
 from small_people import policy_of
 
@@ -30,7 +30,7 @@ def judged(models: str, rows: list[str], gone: list[list[int]], more: str = "") 
     suppressed = Suppressed(
         Stars.of(found, policy).parts, tuple(pl.Series([i in own for i in range(len(rows))]) for own in gone)
     )
-    hidden = hidden_values(policy, release, found, suppressed)
+    hidden = check_hidden_values(policy, release, found, suppressed)
     return list(hidden.findings), hidden.rows["illness"].to_list()
 
 

@@ -7,7 +7,15 @@ import pytest
 
 from kveil.flow.steps.inputs import table_of
 from kveil.verifier.rows import release_rows
-from kveil.verifier.stars import Stars, Suppressed, any_of, protected_in, read_stars, shows_star, unprotected
+from kveil.verifier.stars import (
+    Stars,
+    Suppressed,
+    any_of,
+    attributes_protected_in,
+    attributes_without_model,
+    read_stars,
+    shows_star,
+)
 from small_people import policy_of
 
 TWO = (
@@ -60,9 +68,9 @@ def test_rows_that_hide_their_value_say_that_they_are_suppressed() -> None:
 def test_sensitive_attributes_are_protected_where_a_model_names_them() -> None:
     policy = policy_of(TWO)
     stars, _ = read("3 Oslo f flu")
-    assert [protected_in(policy, part) for part in stars.parts] == [set(), {"illness"}]
-    assert unprotected(policy) == set()
-    assert unprotected(policy_of("[{model: k-anonymity, k: 2}]")) == {"illness"}
+    assert [attributes_protected_in(policy, part) for part in stars.parts] == [set(), {"illness"}]
+    assert attributes_without_model(policy) == set()
+    assert attributes_without_model(policy_of("[{model: k-anonymity, k: 2}]")) == {"illness"}
 
 
 def test_stars_of_a_column_and_any_of_several() -> None:

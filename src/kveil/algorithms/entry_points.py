@@ -9,7 +9,7 @@ import numpy as np
 
 from kveil.algorithms.algorithm import Algorithm, Search
 from kveil.errors import KveilError, PolicyError
-from kveil.policy.entry_points import ALGORITHM_GROUP, load_plugged, package_of, plugged
+from kveil.policy.entry_points import ALGORITHM_GROUP, entry_points_of, load_plugged, package_of
 from kveil.policy.keys import ALGORITHM_NAMES
 from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def plugged_algorithm(name: str) -> Algorithm | None:
     """Return the algorithm of another package, None where no package brings one of this name."""
-    point = plugged(ALGORITHM_GROUP).get(name)
+    point = entry_points_of(ALGORITHM_GROUP).get(name)
     return None if point is None else load_algorithm(point)
 
 
 def plugged_algorithms() -> list[Algorithm]:
     """Return the algorithms of all other packages, by name."""
-    return [load_algorithm(point) for _, point in sorted(plugged(ALGORITHM_GROUP).items())]
+    return [load_algorithm(point) for _, point in sorted(entry_points_of(ALGORITHM_GROUP).items())]
 
 
 def load_algorithm(point: EntryPoint) -> Algorithm:
@@ -50,10 +50,10 @@ def load_algorithm(point: EntryPoint) -> Algorithm:
             f"{package} names {point.name} as an algorithm, but what it names is no kveil.plugins.Algorithm of that "
             "name; update the package or uninstall it."
         )
-    return replace(algorithm, package=package, search=lambda: guarded(algorithm, package))
+    return replace(algorithm, package=package, search=lambda: guard_search(algorithm, package))
 
 
-def guarded(algorithm: Algorithm, package: str) -> Search:
+def guard_search(algorithm: Algorithm, package: str) -> Search:
     """Return the search of another package's algorithm; where it breaks, the package is named."""
     search = algorithm.search()
 

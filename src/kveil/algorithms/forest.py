@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from kveil.arrays import Ints, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.tree import Tree
 
 
@@ -27,12 +28,11 @@ class ChildLists:
 
 def children_of(tree: Tree) -> ChildLists:
     """Return the children of every node of a tree, in leaf order. O(nodes)."""
-    child = np.argsort(tree.parent[1:], kind="stable").astype(np.int32) + 1
-    fan = np.bincount(tree.parent[1:], minlength=len(tree.labels)).astype(np.int64)
-    start = np.cumsum(fan) - fan
+    below, start = members_by_group(tree.parent[1:], len(tree.labels))
+    child = below.astype(np.int32) + 1
     rank = np.zeros(len(tree.labels), dtype=np.int32)
     rank[child] = np.arange(len(child)) - start[tree.parent[child]]
-    return ChildLists(child.astype(np.int32), fan, rank)
+    return ChildLists(child, np.diff(start), rank)
 
 
 def starts_of(sizes: Sequence[int] | Longs) -> Longs:

@@ -28,7 +28,7 @@ class Standing:
     lost: Bools
 
 
-def gone_as_whole_rows(
+def rows_gone_as_a_whole(
     table: Table, required: list[Requirement], weights: Longs, pairs: Mapping[str, Pairs], gone: Bools
 ) -> Bools:
     """Return who is gone, given those who are from some component, and what all components require together.
@@ -87,7 +87,7 @@ class PolicyJudge:
             outside[c], requirements = self.outside(state, component, gone)
             together += requirements
         lost = outside.any(axis=0) | nothing_left
-        return Standing(outside, gone_as_whole_rows(self.table, together, state.weights, state.pairs, lost))
+        return Standing(outside, rows_gone_as_a_whole(self.table, together, state.weights, state.pairs, lost))
 
     def solution(self, state: Tuples, standing: Standing, details: Details) -> Solution:
         """Return what a state shows as a solution, with the reason of everyone who is suppressed."""

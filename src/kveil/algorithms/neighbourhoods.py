@@ -82,7 +82,7 @@ def looks_at_values(table: Table) -> bool:
     return bool(counted_names(table.policy))
 
 
-def hidden_with_neighbours(table: Table, shown: Sequence[Shown], items: Mapping[str, Ints], kept: Bools) -> Bools:
+def hide_with_neighbours(table: Table, shown: Sequence[Shown], items: Mapping[str, Ints], kept: Bools) -> Bools:
     """Return whom to suppress because they show nothing at all, together with their neighbours.
 
     A person who is kept but shows `*` everywhere, items included, counts as suppressed. That all items became `*` is

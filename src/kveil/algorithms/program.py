@@ -16,6 +16,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.tree import way_up
 
 MOST_PARTIAL = 50_000  # options while they are being made, attribute by attribute
@@ -72,8 +73,8 @@ class Division:
 
     def shared_out(self, rows: Ints | Longs, kind: Ints) -> Iterator[tuple[Ints | Longs, Ints]]:
         """Give rows with what they show; ``rows`` are in the order in which those of a kind get something to show."""
-        rows = rows[np.argsort(kind[rows], kind="stable")]
-        at = np.searchsorted(kind[rows], np.arange(int(kind.max(initial=-1)) + 1))
+        order, at = members_by_group(kind[rows], int(kind.max(initial=-1)) + 1)
+        rows = rows[order]
         for own, vector, number in zip(self.kind.tolist(), self.vector, self.rows.tolist(), strict=True):
             yield rows[at[own] : at[own] + number], vector
             at[own] += number

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
-from kveil.algorithms.judge import gone_as_whole_rows
+from kveil.algorithms.judge import rows_gone_as_a_whole
 from kveil.algorithms.least_loss.small_search import everything_fails
 from kveil.algorithms.limits import MamGroups, codes_at_limits, is_bounded, mam_groups
 from kveil.algorithms.small_tables import sizes_allow_none
@@ -17,6 +17,7 @@ from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import most_suppressed
+from kveil.policy.privacy import KLDiversity
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.words import count
@@ -40,10 +41,10 @@ def never_kept(table: Table, *, certain: bool = True) -> Bools:
             required = [requirement for requirement in required if requirement.model.unique_subset]
         outside |= ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
         together += required
-    return np.asarray(gone_as_whole_rows(table, together, distinct.weights, pairs, outside)[distinct.member])
+    return np.asarray(rows_gone_as_a_whole(table, together, distinct.weights, pairs, outside)[distinct.member])
 
 
-def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
+def tell_if_proved(error: Unmeetable, table: Table) -> Unmeetable:
     """Return the error of a search that found no release, with whether it is proved that there is none.
 
     It is where more records than allowed fail k, distinct l or p with every value at its limit, where the sizes of a
@@ -73,7 +74,7 @@ def groups_at_limits(component: SearchComponent) -> MamGroups:
 
 def _without_fingerprints(table: Table) -> Table:
     """Return a table whose policy has no models of fingerprints: there are none before items are generalized."""
-    models = tuple(model for model in table.policy.privacy if model.model != "kl-diversity")
+    models = tuple(model for model in table.policy.privacy if not isinstance(model, KLDiversity))
     return table.changed(policy=table.policy.model_copy(update={"privacy": models}))
 
 

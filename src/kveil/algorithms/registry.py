@@ -298,7 +298,7 @@ def find(name: str) -> Algorithm:
     raise Refused(f"{name} is not in this version of kveil; there are auto, {listing(names)}.")
 
 
-def lacking(algorithm: Algorithm, policy: Policy) -> list[str]:
+def demands_not_honoured(algorithm: Algorithm, policy: Policy) -> list[str]:
     """Return what a policy asks for that an algorithm does not honour, or not together with the rest."""
     wanted = asks(policy)
     missing = [part for part in wanted if part not in algorithm.honours]
@@ -324,10 +324,10 @@ def starts_of(algorithm: Algorithm, policy: Policy, rows: int) -> list[Algorithm
 
 def able(algorithm: Algorithm, policy: Policy) -> bool:
     """Tell whether an algorithm honours a whole policy and finds in it what it needs."""
-    return not lacking(algorithm, policy) and algorithm.needs <= set(asks(policy))
+    return not demands_not_honoured(algorithm, policy) and algorithm.needs <= set(asks(policy))
 
 
-def honouring(policy: Policy) -> list[Algorithm]:
+def algorithms_honouring(policy: Policy) -> list[Algorithm]:
     """Return the algorithms that honour a whole policy and are made for it; refuse where there is none."""
     wanted = set(asks(policy))
     found = [a for a in ALGORITHMS if able(a, policy) and (not a.made_for or a.made_for & wanted)]
@@ -382,16 +382,16 @@ def _refining(policy: Policy, component: Component) -> list[str]:
 
 def check_honours(algorithm: Algorithm, policy: Policy) -> None:
     """Raise Refused where a policy asks for more than an algorithm honours, naming those that honour it all."""
-    missing = lacking(algorithm, policy)
+    missing = demands_not_honoured(algorithm, policy)
     absent = sorted(algorithm.needs.difference(asks(policy)))
     if missing:
-        others = [a.name for a in honouring(policy)]
+        others = [a.name for a in algorithms_honouring(policy)]
         raise Refused(
             f"{algorithm.name} does not honour {listing(missing)}, which the policy asks for; {listing(others)} "
             f"{'does' if len(others) == 1 else 'do'}."
         )
     if absent:
-        others = [a.name for a in honouring(policy)]
+        others = [a.name for a in algorithms_honouring(policy)]
         raise Refused(
             f"{algorithm.name} needs {listing(absent)}, which the policy does not name; give the column that says "
             f"whose record it is role individual, or use {listing(others)}."

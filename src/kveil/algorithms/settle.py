@@ -22,7 +22,7 @@ from kveil.measures import least_lossy
 from kveil.models.groups import Groups
 from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import maximal_anonymous_subset
-from kveil.policy.components import most_suppressed, starred_beside, suppressed_together
+from kveil.policy.components import components_suppressed_with, most_suppressed, sensitive_starred_with
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -65,7 +65,7 @@ class _Settling:
         self.table = table
         self.solution = solution
         self.components = components_of(table)
-        self.together = suppressed_together(table.policy)
+        self.together = components_suppressed_with(table.policy)
         self.out = solution.suppressed.copy()
         self.weights = table.weights
         self.pairs = sensitive_pairs_of_rows(table)
@@ -137,7 +137,7 @@ class _Settling:
         if self.table.policy.suppression.show == "drop" or self.table.persons is not None:
             return tuple(shown)
         everywhere = self._everywhere()
-        beside = starred_beside(self.table.policy)
+        beside = sensitive_starred_with(self.table.policy)
         for c, component in enumerate(self.components):
             if beside[c]:
                 continue
@@ -164,7 +164,7 @@ class _Settling:
             self.reasons[reason] = self.reasons.get(reason, np.zeros_like(rows)) | rows
 
 
-def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solution:
+def settle_unless_dearer(table: Table, refined: Solution, before: Solution) -> Solution:
     """Return a refined solution settled, or the one before, where settling costs more than refining has gained."""
     try:
         settled = settle(table, refined, "refine")

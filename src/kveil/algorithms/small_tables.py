@@ -73,7 +73,7 @@ def sizes_allow_none(component: SearchComponent) -> bool:
     )
 
 
-def shown_at_least_cost(component: SearchComponent, costs: Sequence[Longs]) -> list[Shown] | None:
+def show_at_least_cost(component: SearchComponent, costs: Sequence[Longs]) -> list[Shown] | None:
     """Return what the rows of a small component show where sizes decide and nobody is left out; None if unknown."""
     table = component.table
     made = program_of_component(component, costs) if component.counts_only and table.times is None else None

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from kveil.arrays import Bools, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.builders import label_writer
 from kveil.policy.model import Policy
@@ -38,8 +39,7 @@ class _Lists:
     def turned(self, columns: int) -> _Lists:
         """Return for every member the rows whose lists have it."""
         rows = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int64), np.diff(self.starts))
-        order = np.argsort(self.members, kind="stable")
-        starts = np.searchsorted(self.members[order], np.arange(columns + 1)).astype(np.int64)
+        order, starts = members_by_group(self.members, columns)
         return _Lists(starts, rows[order])
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from kveil.arrays import Bools, Longs
 from kveil.attacker.attacks import LinkingByRules
-from kveil.attacker.link import affordable, chances, chances_before, knowledge
-from kveil.attacker.match import CHUNK, Clue, EqualRows, KnownValue, coded
+from kveil.attacker.link import chances, chances_before, knowledge, most_targets
+from kveil.attacker.match import CHUNK, Clue, EqualRows, KnownValue, code_column
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
+from kveil.kernels.grouping.members import Members, members_by_group
 from kveil.policy.dependencies import Dependency
 
 
@@ -54,10 +55,11 @@ class Narrowed:
         return self.clue.values
 
     @cached_property
-    def _pairs(self) -> tuple[Longs, Longs]:
-        """All pairs in the order of their right sides, and where those of each value begin."""
-        order = np.argsort(self.rights, kind="stable")
-        return order, np.searchsorted(self.rights[order], np.arange(self.kinds + 1)).astype(np.int64)
+    def _pairs(self) -> Members:
+        """The pairs of each value, which is their right side."""
+        known = np.flatnonzero(self.rights >= 0)
+        pairs, starts = members_by_group(self.rights[known], self.kinds)
+        return Members(known[pairs], starts)
 
     def table(self, values: Longs) -> Bools:
         """Return which groups some values fit, and show a left side that goes with them."""
@@ -100,7 +102,7 @@ def _narrowed(world: World, rule: Dependency, clue: Clue, right: tuple[str, list
     rights = np.array([position.get(text, -1) for text in pairs[name].to_list()], dtype=np.int64)
     lefts = []
     for attribute in rule.left:
-        column, released = coded(pairs[attribute]), world.column("after", attribute)
+        column, released = code_column(pairs[attribute]), world.column("after", attribute)
         cover = world.cover(attribute, column.texts, released.texts)
         lefts.append(KnownValue(cover, column.codes, released.codes[groups.first]))
     return Narrowed(clue, rights, lefts)
@@ -119,7 +121,7 @@ def refinement(world: World, names: tuple[str, ...]) -> list[LinkingByRules]:
         return []
     columns = tuple(dict.fromkeys([*wide, *(name for rule in narrowing for name in rule.left)]))
     groups = world.equal("after", columns)
-    targets = world.sample(affordable(len(groups.sizes), len(columns)))
+    targets = world.sample(most_targets(len(groups.sizes), len(columns)))
     plain, _ = chances(world, knowledge(world, names, targets), world.hidden(names))
     known = knowledge(world, wide, targets, shown=groups)
     clues = list(known.clues)

@@ -17,6 +17,7 @@ from kveil.attacker.link import Knowledge, knowledge
 from kveil.attacker.match import matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.columns import codes_among
 
 WORK = 4_000_000_000  # multiplications an attack may take
@@ -40,7 +41,7 @@ def _coded_items(items: pl.DataFrame, labels: list[str]) -> _CodedItems:
     """Return items as codes; those that are none of the labels are left out."""
     known = items.filter(pl.col("item").is_in(labels))
     codes = codes_among(known["item"], labels).astype(np.int64)
-    order = np.argsort(codes, kind="stable")
+    order = members_by_group(codes).rows
     return _CodedItems(codes[order], known["row"].to_numpy()[order])
 
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from kveil.arrays import Bools, Floats, Longs
 from kveil.attacker.attacks import FileJoin, RowMatches
-from kveil.attacker.link import affordable
-from kveil.attacker.match import CodedTexts, KnownValue, coded, group, matches
+from kveil.attacker.link import most_targets
+from kveil.attacker.match import CodedTexts, KnownValue, code_column, group, matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
 from kveil.errors import DataError
@@ -42,8 +42,8 @@ def attackers_file(world: World, original: Source, attacker: Source) -> FileJoin
             "file whose columns are called as in the policy."
         )
     released = world.equal("after", names)
-    rows = world.sample(affordable(len(released.sizes), len(names)), among=np.arange(attacker.rows, dtype=np.int64))
-    texts = {name: coded(released_texts(attacker, policy, name)).at(rows) for name in names}
+    rows = world.sample(most_targets(len(released.sizes), len(names)), among=np.arange(attacker.rows, dtype=np.int64))
+    texts = {name: code_column(released_texts(attacker, policy, name)).at(rows) for name in names}
     tuples = group(list(texts.values()), len(rows))
     hidden = world.hidden(names)
     seen = np.bincount(released.member[~hidden], minlength=len(released.sizes)).astype(np.float64)

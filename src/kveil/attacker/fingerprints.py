@@ -13,6 +13,7 @@ from kveil.arrays import Floats, Longs
 from kveil.attacker.attacks import Recognition
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.columns import codes_among
 
 MOST_TARGETS = 1_000
@@ -54,9 +55,8 @@ def _indexed(sets: list[Longs], width: int) -> _Fingerprints:
     kinds = [np.frombuffer(key, dtype=np.int64) for key in number]
     lengths = np.array([len(kind) for kind in kinds], dtype=np.int64)
     members = np.concatenate([*kinds, np.zeros(0, dtype=np.int64)])
-    order = np.argsort(members, kind="stable")
+    order, starts = members_by_group(members, width)
     holders = np.repeat(np.arange(len(kinds), dtype=np.int64), lengths)[order]
-    starts = np.searchsorted(members[order], np.arange(width + 1)).astype(np.int64)
     weights = np.bincount(of_row, minlength=len(kinds)).astype(np.float64)
     return _Fingerprints(of_row, weights, lengths, starts, holders)
 

@@ -19,7 +19,7 @@ from kveil.attacker.world import World
 WORK = 1_000_000_000  # cells an attack may look at; beyond that it takes a sample of targets
 
 
-def affordable(groups: int, columns: int) -> int:
+def most_targets(groups: int, columns: int) -> int:
     """Return how many targets can be matched with so many groups by so many columns."""
     return max(WORK // max(groups * columns, 1), 1000)
 
@@ -98,7 +98,7 @@ def _journalist(world: World, names: tuple[str, ...], hidden: Bools) -> Floats:
     shown = [world.column("after", name).at(rows) for name in names]
     tuples = group(shown, len(rows)) if hidden.any() else world.equal("after", names)
     everyone = world.equal("before", names)
-    most = affordable(len(everyone.sizes), len(names))
+    most = most_targets(len(everyone.sizes), len(names))
     if len(tuples.first) > most:
         chosen = world.sample(most, among=np.arange(len(rows), dtype=np.int64))
         rows, shown = rows[chosen], [column.at(chosen) for column in shown]
@@ -120,7 +120,7 @@ def _journalist(world: World, names: tuple[str, ...], hidden: Bools) -> Floats:
 def linking(world: World, names: tuple[str, ...]) -> list[Linking]:
     """Play prosecutor, journalist and marketer with knowledge of the named attributes."""
     groups = world.equal("after", names)
-    targets = world.sample(affordable(len(groups.sizes), len(names)))
+    targets = world.sample(most_targets(len(groups.sizes), len(names)))
     hidden = world.hidden(names)
     chance, most = chances(world, knowledge(world, names, targets, shown=groups), hidden)
     before = rate_of(chances_before(world, names, targets))

@@ -37,7 +37,7 @@ class CodedTexts:
         return CodedTexts([self.texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[codes])
 
 
-def coded(column: pl.Series) -> CodedTexts:
+def code_column(column: pl.Series) -> CodedTexts:
     """Return a column of texts without nulls as codes."""
     found = code_texts(column)
     return CodedTexts(found.texts, found.codes.astype(np.int64))

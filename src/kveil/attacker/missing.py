@@ -7,7 +7,7 @@ import polars as pl
 
 from kveil.arrays import Floats, Longs
 from kveil.attacker.attacks import MissingPeople
-from kveil.attacker.link import affordable, knowledge
+from kveil.attacker.link import knowledge, most_targets
 from kveil.attacker.match import matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
@@ -26,7 +26,7 @@ def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list
     if not len(left_out) or not was.height or not shown.height:
         return []
     groups = world.equal("after", names)
-    targets = world.sample(affordable(len(groups.sizes), len(names)), among=left_out)
+    targets = world.sample(most_targets(len(groups.sizes), len(names)), among=left_out)
     known = knowledge(world, names, targets, shown=groups)
     seen = np.bincount(groups.member[~world.hidden(names)], minlength=len(groups.sizes)).astype(np.float64)
     fitting = matches(known.clues, len(known.tuples.first), seen[:, None])[:, 0][known.tuples.member]

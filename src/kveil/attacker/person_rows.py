@@ -11,10 +11,11 @@ from kveil.attacker.attacks import Inconsistency
 from kveil.attacker.cover import Cover
 from kveil.attacker.fingerprints import MOST_TARGETS
 from kveil.attacker.link import chances, knowledge
-from kveil.attacker.match import coded, matches
+from kveil.attacker.match import code_column, matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
 from kveil.files import Source
+from kveil.kernels.grouping.members import members_by_group
 from kveil.verifier.rows import INDIVIDUAL, released_texts
 
 
@@ -74,16 +75,16 @@ class _EveryRow:
 
 def _put_together(world: World, release: Source, names: tuple[str, ...], targets: Longs) -> tuple[Floats, int]:
     """Return targets' chances when a released person is all of that person's rows, and how many persons differ."""
-    person = coded(release.texts(INDIVIDUAL).fill_null("")).codes
+    person = code_column(release.texts(INDIVIDUAL).fill_null("")).codes
     _, first, number = np.unique(person, return_index=True, return_inverse=True)
     place = np.empty(len(first), dtype=np.int64)
     place[np.argsort(first)] = np.arange(len(first))  # persons in the order in which they appear
-    order = np.argsort(place[number.reshape(-1)], kind="stable")
-    starts = np.searchsorted(place[number.reshape(-1)][order], np.arange(len(first))).astype(np.int64)
+    order, ends = members_by_group(place[number.reshape(-1)], len(first))
+    starts = ends[:-1]
     differs = np.zeros(len(first), dtype=bool)
     clues = []
     for name in names:
-        shown = coded(released_texts(release, world.policy, name, stars=True))
+        shown = code_column(released_texts(release, world.policy, name, stars=True))
         values = world.column("before", name).at(targets)
         texts = shown.codes[order]
         differs |= np.minimum.reduceat(texts, starts) != np.maximum.reduceat(texts, starts)

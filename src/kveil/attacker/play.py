@@ -16,7 +16,7 @@ from kveil.attacker.link import linking
 from kveil.attacker.minimality import Remake, minimality
 from kveil.attacker.missing import who_is_missing
 from kveil.attacker.person_rows import inconsistency
-from kveil.attacker.sentences import knowing, sentence
+from kveil.attacker.sentences import names_in_words, sentence
 from kveil.attacker.several import SideBySide, several_releases
 from kveil.attacker.world import World, world_of
 from kveil.files import Source
@@ -126,5 +126,5 @@ def play(
 
 
 def _in_words(attack: Attack, world: World) -> Attack:
-    known = replace(attack, knowing=knowing(attack.attributes, world.policy.quasi_identifiers))
+    known = replace(attack, knowing=names_in_words(attack.attributes, world.policy.quasi_identifiers))
     return replace(known, sentence=sentence(known, world.noun, world.people))

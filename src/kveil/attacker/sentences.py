@@ -77,7 +77,7 @@ def knowledge_in_words(number: int | None) -> str:
     return "only the rarest value" if number == 1 else f"only the {number} rarest values"
 
 
-def knowing(names: Sequence[str], everything: Sequence[str]) -> str:
+def names_in_words(names: Sequence[str], everything: Sequence[str]) -> str:
     """Return what an attacker knows, in words; all quasi-identifiers are not listed one by one."""
     if len(names) > 4 and len(names) == len(everything):
         return f"all {len(names)} quasi-identifiers"

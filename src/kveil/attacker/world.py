@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.attacker.cover import Cover, covered_values
-from kveil.attacker.match import CodedTexts, EqualRows, coded, group
+from kveil.attacker.match import CodedTexts, EqualRows, code_column, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -59,7 +59,7 @@ class World:
         """Return a column of ``before`` or ``after`` as codes."""
         key = (side, name)
         if key not in self._coded:
-            self._coded[key] = coded((self.before if side == "before" else self.after)[name])
+            self._coded[key] = code_column((self.before if side == "before" else self.after)[name])
         return self._coded[key]
 
     def equal(self, side: str, names: tuple[str, ...]) -> EqualRows:

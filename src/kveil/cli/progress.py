@@ -46,7 +46,7 @@ PLANS: dict[str, dict[str, tuple[float, float]]] = {
 PATIENCE = 2.0  # seconds before a guess of the time left is worth telling
 
 
-def done_at(stage: str, *, command: str = "anonymize") -> float | None:
+def progress_at(stage: str, *, command: str = "anonymize") -> float | None:
     """Return how much of a command's run is done when a stage begins, None for a stage that has no place in it.
 
     ``solving with mondrian (2 of 5)`` begins after a fifth of the solving.
@@ -79,7 +79,7 @@ class Clock:
 
     def begin(self, stage: str) -> float | None:
         """Take note of a stage; return how much is done."""
-        done = done_at(stage, command=self.command)
+        done = progress_at(stage, command=self.command)
         if done is not None:
             self.stage = self.now()
             self.end = self.started + (self.stage - self.started) / done if done >= 0.05 else None
@@ -117,7 +117,7 @@ def progress_lines(out: TextIO, command: str) -> Callable[[str], None]:
 
     def tell(stage: str) -> None:
         nonlocal furthest
-        furthest = max(furthest, done_at(stage, command=command) or 0.0)
+        furthest = max(furthest, progress_at(stage, command=command) or 0.0)
         line: ProgressLine = {"stage": stage, "done": round(furthest, 4)}
         loss = re.search(r"\bloss ([0-9.]+)%", stage)
         if loss:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kveil.databases.address import Address
 from kveil.errors import DataError, FileError
-from kveil.files.extras import needed
+from kveil.files.extras import import_extra
 
 NO_TABLE = ("42P01", "3F000")  # PostgreSQL's numbers for a table or schema that is not there
 NO_RIGHT = "42501"
@@ -40,16 +40,16 @@ def _duckdb() -> Any:
 
 
 @contextmanager
-def connected(address: Address, *, writing: bool = False) -> Iterator[Any]:
+def open_connection(address: Address, *, writing: bool = False) -> Iterator[Any]:
     """Give a connection to a database, in a transaction that is taken back unless it is committed."""
     if address.system == "postgresql":
-        library = needed(_postgresql, "PostgreSQL's tables", "adbc-driver-postgresql", extra="databases")
+        library = import_extra(_postgresql, "PostgreSQL's tables", "adbc-driver-postgresql", extra="databases")
         target: Any = address.server
     elif address.system == "sqlite":
-        library = needed(_sqlite, "SQLite's tables", "adbc-driver-sqlite", extra="databases")
+        library = import_extra(_sqlite, "SQLite's tables", "adbc-driver-sqlite", extra="databases")
         target = str(address.file)
     else:
-        library = needed(_duckdb, "DuckDB's tables", "duckdb", extra="databases")
+        library = import_extra(_duckdb, "DuckDB's tables", "duckdb", extra="databases")
         target = str(address.file)
     if address.system != "postgresql" and not writing and not address.file.is_file():
         raise FileError(f"{address.file.name}: the database cannot be read (there is no such file); check the path.")

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from kveil.databases.address import Address, check_not_spark
-from kveil.databases.connecting import connected
+from kveil.databases.connecting import open_connection
 from kveil.errors import DataError
 from kveil.files import Source, write_table
 
@@ -25,7 +25,7 @@ def read_database(address: Address, *, hashed: bool = False) -> Source:
     """
     check_not_spark(address)
     sql = address.query if address.query is not None else f"SELECT * FROM {address.quoted}"
-    with connected(address) as connection:
+    with open_connection(address) as connection:
         table = _fetched(connection, address, sql)
     frame = pl.DataFrame([_column(table, place) for place in range(table.num_columns)])
     if len(set(table.column_names)) < table.num_columns:

@@ -9,9 +9,9 @@ from typing import Any, Self
 import polars as pl
 
 from kveil.databases.address import Address, check_not_spark
-from kveil.databases.connecting import connected
+from kveil.databases.connecting import open_connection
 from kveil.errors import DataError
-from kveil.files import fresh, joined_items
+from kveil.files import joined_items, strip_column
 
 
 def check_new_table(address: Address) -> None:
@@ -34,7 +34,7 @@ def check_new_table(address: Address) -> None:
     else:
         inside = "current_schema()" if schema is None else _text(schema)
         sql = f"SELECT 1 FROM information_schema.tables WHERE table_name = {_text(table)} AND table_schema = {inside}"
-    with connected(address) as connection, connection.cursor() as cursor:
+    with open_connection(address) as connection, connection.cursor() as cursor:
         cursor.execute(sql)
         there = cursor.fetchall()
     if there:
@@ -57,11 +57,13 @@ class StagedTable:
     def write(self, frame: pl.DataFrame) -> None:
         """Create the table and lay the release into it; sets of items become texts."""
         address = self.address
-        columns = [joined_items(column) if column.dtype == pl.List else fresh(column) for column in frame.get_columns()]
+        columns = [
+            joined_items(column) if column.dtype == pl.List else strip_column(column) for column in frame.get_columns()
+        ]
         plain = pl.DataFrame(columns).with_columns(pl.selectors.categorical().cast(pl.String))
         plain = plain.with_columns(pl.selectors.enum().cast(pl.String))
         self._is_new = address.system != "postgresql" and not address.file.exists()
-        self._connection = self._around.enter_context(connected(address, writing=True))
+        self._connection = self._around.enter_context(open_connection(address, writing=True))
         schema, table = address.schema_and_table
         with self._connection.cursor() as cursor:
             arrow = plain.to_arrow(compat_level=pl.CompatLevel.oldest())

@@ -95,7 +95,7 @@ class Columns:
         return True
 
     def error(self, left: int, right: int) -> float:
-        """Return the share of records that would have to go for left -> right to hold (g3, Kivinen & Mannila 1995)."""
+        """Return the share of records that must go for left -> right to hold (g3 of Kivinen and Mannila 1995)."""
         return _error(self.codes[left], self.codes[right], times=self.times)
 
     def nearly_follows(self, left: int, right: int) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from kveil.arrays import Bools, Ints, Longs
 from kveil.discover.coded_columns import FIRST_ROWS, Columns
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 
 WIDEST = 2  # attributes on the left of a multivalued rule, and on its right
 PAIRS = 1_000  # of rows with equal left sides that are looked at first
@@ -150,7 +151,7 @@ class _Split:
         self.known, self.codes, self.left = known, known.codes, left
         self.group, first = group_rows(self.codes[left])
         self.sizes = np.bincount(self.group, minlength=len(first))
-        order = np.argsort(self.group, kind="stable")
+        order = members_by_group(self.group, len(first)).rows
         at = np.flatnonzero(np.diff(self.group[order]) == 0)
         at = at[:: max(len(at) // PAIRS, 1)]
         self.pairs = order[at], order[at + 1]

@@ -13,7 +13,7 @@ import polars as pl
 from kveil.databases import Address, Place
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import Store
-from kveil.errors import Refused
+from kveil.errors import FileError, Refused
 from kveil.files import dataset_files, is_dataset, kind_of
 from kveil.policy.model import Policy
 
@@ -64,9 +64,11 @@ def refuse_on_spark(local: str) -> None:
 
 
 def check_on_spark(inputs: Sequence[Place], *, output: Place | None = None) -> None:
-    """Raise Refused where tables are none of those that Spark reads and writes here."""
+    """Raise Refused where tables are none of those that Spark reads and writes here, FileError where there is none."""
     for place in inputs:
         catalog = isinstance(place, Address) and place.system == "spark"
+        if isinstance(place, Path) and not place.suffix and not is_dataset(place) and not place.exists():
+            raise FileError(f"{place.name}: there is no such file or folder; check the path.")
         if not catalog and (not isinstance(place, Path) or (not is_dataset(place) and kind_of(place) != "parquet")):
             raise Refused(
                 f"engine spark reads Parquet files and tables of its catalog, and {place.name} is none; convert it "

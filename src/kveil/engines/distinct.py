@@ -27,9 +27,9 @@ from kveil.files import (
     with_commas,
 )
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
-from kveil.table.order import sorted_rows
 from kveil.verifier.alignment import Aligned
 from kveil.verifier.release import checkable_rows
 from kveil.verifier.rows import plain_rows
@@ -190,11 +190,11 @@ class WrittenRows:
         released = np.flatnonzero(of_record >= 0)
         if order == "keep":
             return released
-        sorted_records = released[sorted_rows([of_record[released]])]
+        sorted_records = released[members_by_group(of_record[released]).rows]
         if order == "sorted":
             return sorted_records
         records = np.empty(len(self.shown), dtype=np.int64)
-        records[sorted_rows([self.shown])] = sorted_records
+        records[members_by_group(self.shown).rows] = sorted_records
         return records
 
     def _ranks(self, rows: DistinctRows) -> Ints:

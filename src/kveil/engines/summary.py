@@ -101,7 +101,7 @@ class PartSummary:
             )
 
 
-def added_up(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+def add_parts(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Return counts of several parts as those of one: equal lines together, so that they do not grow with the parts."""
     together = pl.DataFrame(schema=COUNTED)
     for own in counts:
@@ -109,10 +109,10 @@ def added_up(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return together.sort(pl.all())
 
 
-def summarized(part: int, table: Table, solution: Solution) -> PartSummary:
+def summarize(part: int, table: Table, solution: Solution) -> PartSummary:
     """Return what the whole has to know of a part."""
     counts = [_counted(table, solution, position) for position in range(len(table.names))]
-    groups = int(solution.details.get("parts", 0))
+    groups = int(solution.details.get("parts", 0))  # a figure for the whole's account, where it is added up
     star = _stars_to_settle(table, solution) & ~solution.suppressed_anywhere
     return PartSummary(
         part,

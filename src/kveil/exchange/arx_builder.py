@@ -11,7 +11,7 @@ from pathlib import Path
 from kveil.errors import FileError, PolicyError
 from kveil.exchange.arx_groups import NotCarriedError, arx_levels, interval_rows, number_in, order_rows
 from kveil.exchange.foreign import as_tree
-from kveil.exchange.java_stream import JavaObject, read_java, unwrapped
+from kveil.exchange.java_stream import JavaObject, read_java, unwrap
 from kveil.policy.attributes import DATE_LEVELS
 from kveil.policy.lines import Line
 from kveil.policy.numbers import is_whole, show_number
@@ -85,7 +85,7 @@ def _made(settings: JavaObject, values: Sequence[str] | None, name: str) -> ArxH
 
 def _regular_intervals(settings: JavaObject) -> ArxHierarchy | None:
     """Return `intervals` where ARX's are of one width, every level joins as many below, and none has a name."""
-    found = unwrapped(settings.fields["intervals"])
+    found = unwrap(settings.fields["intervals"])
     bounds = [(number_in(interval, "min"), number_in(interval, "max")) for interval in found]
     sure = [(low, high) for low, high in bounds if low is not None and high is not None and low < high]
     widths = {high - low for low, high in sure}
@@ -134,7 +134,7 @@ def _ends(
 def _mask(settings: JavaObject) -> ArxHierarchy:
     """Return `mask` where ARX cuts from the right, pads on the right and writes `*`."""
     signs = (settings.fields["paddingCharacter"], settings.fields["redactionCharacter"])
-    longest = unwrapped(settings.fields["maxValueLength"])
+    longest = unwrap(settings.fields["maxValueLength"])
     if settings.fields["redactionOrder"] != "RIGHT_TO_LEFT" or settings.fields["aligmentOrder"] != "LEFT_TO_RIGHT":
         raise NotCarriedError("it redacts from the left or aligns on the right, which no builder of kveil's does")
     if signs != (ord("*"), ord("*")):

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import cycle, takewhile
 from typing import Any
 
-from kveil.exchange.java_stream import JavaObject, unwrapped
+from kveil.exchange.java_stream import JavaObject, unwrap
 from kveil.policy.numbers import parse_number, show_number
 
 MOST_NUMBERS = 20_000  # of a scale that is listed number by number
@@ -43,17 +43,17 @@ def label_of(function: JavaObject, values: Sequence[str]) -> str:
         return "-".join(value[: said["length"]] for value in values)
     if kind == "CommonPrefix":
         same = takewhile(lambda signs: len(set(signs)) == 1, zip(*values, strict=False))
-        prefix, sign = "".join(signs[0] for signs in same), unwrapped(said["redaction"])
+        prefix, sign = "".join(signs[0] for signs in same), unwrap(said["redaction"])
         return prefix if sign is None else prefix.ljust(max(map(len, values)), chr(sign))
     raise NotCarriedError(f"its groups are named by the function {kind or function.name}, which kveil has not")
 
 
 def arx_levels(settings: JavaObject) -> list[list[JavaObject]]:
     """Return the groups of every level, from the lowest on; a level without any ends them."""
-    levels = unwrapped(settings.fields["groups"])
+    levels = unwrap(settings.fields["groups"])
     found: list[list[JavaObject]] = []
     for level in sorted(levels):
-        groups = unwrapped(levels[level].fields["list"])
+        groups = unwrap(levels[level].fields["list"])
         if not groups:
             break
         found.append(groups)
@@ -133,9 +133,9 @@ def _in_order(settings: JavaObject, values: Sequence[str] | None) -> list[str]:
 def _listed(holder: JavaObject) -> list[str] | None:
     """Return the values that an object numbers, by their numbers; None where it numbers none."""
     for field in holder.fields.values():
-        places = unwrapped(field)
+        places = unwrap(field)
         if isinstance(places, dict) and all(isinstance(value, str) for value in places):
-            return sorted(places, key=lambda value: int(unwrapped(places[value])))
+            return sorted(places, key=lambda value: int(unwrap(places[value])))
     return None
 
 
@@ -167,7 +167,7 @@ class _End:
 
 def number_in(holder: JavaObject, name: str) -> Decimal | None:
     """Return the number that a field holds, None where it holds none."""
-    value = unwrapped(holder.fields[name])
+    value = unwrap(holder.fields[name])
     return parse_number(repr(value)) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
@@ -210,7 +210,7 @@ def interval_rows(settings: JavaObject, values: Sequence[str] | None) -> list[li
 
 def _intervals_in(settings: JavaObject) -> list[_Interval]:
     found = []
-    for interval in unwrapped(settings.fields["intervals"]):
+    for interval in unwrap(settings.fields["intervals"]):
         low, high = number_in(interval, "min"), number_in(interval, "max")
         if low is None or high is None:
             raise NotCarriedError("its intervals are not of numbers, such as those of dates, which kveil has not")

@@ -194,7 +194,7 @@ def read_java(raw: bytes, name: str) -> JavaObject:
     return found
 
 
-def unwrapped(value: Any) -> Any:
+def unwrap(value: Any) -> Any:
     """Return the number, text or list that a Java object stands for; anything else as it is."""
     if isinstance(value, JavaObject):
         if set(value.fields) == {"value"}:  # java.lang.Long and its like
@@ -203,5 +203,5 @@ def unwrapped(value: Any) -> Any:
             return [item for item in value.written if item != b""]
         if value.name in {"java.util.HashMap", "java.util.LinkedHashMap"}:
             pairs = [item for item in value.written if item != b""]
-            return dict(zip(map(unwrapped, pairs[::2]), pairs[1::2], strict=False))
+            return dict(zip(map(unwrap, pairs[::2]), pairs[1::2], strict=False))
     return value

@@ -16,7 +16,7 @@ from kveil.files.metadata import Beside, look_beside
 from kveil.files.reading import parse_early, parse_table, read_table
 from kveil.files.repeated_lines import RepeatedSource, read_repeated
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
-from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
+from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, item_texts, strip_column, text_of
 from kveil.files.writing import Outputs, as_json, default_release, write_table
 from kveil.suffixes import suffix_of
 
@@ -41,7 +41,6 @@ __all__ = [
     "dataset_files",
     "default_release",
     "exact_values",
-    "fresh",
     "is_dataset",
     "item_texts",
     "joined_items",
@@ -56,6 +55,7 @@ __all__ = [
     "read_repeated",
     "read_table",
     "sink_parquet",
+    "strip_column",
     "suffix_of",
     "text_of",
     "with_commas",

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from kveil.errors import FileError
-from kveil.files.extras import needed
+from kveil.files.extras import import_extra
 from kveil.files.source import Labels, kind_of
 from kveil.files.texts import as_texts, whole_in_floats
 from kveil.suffixes import Kind
@@ -47,7 +47,7 @@ def _pyreadstat() -> Any:
 
 
 def _library(kind: Kind) -> Any:
-    return needed(_pyreadstat, f"{NAMES[kind]} files", "pyreadstat")
+    return import_extra(_pyreadstat, f"{NAMES[kind]} files", "pyreadstat")
 
 
 @contextmanager

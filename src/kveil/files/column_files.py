@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
-from kveil.files.texts import fresh
+from kveil.files.texts import strip_column
 from kveil.files.writing import ROWS_PER_GROUP, write_error
 
 
@@ -29,7 +29,7 @@ class ShownCells:
     def part(self, start: int) -> pl.Series:
         """Return the column's rows from a place on."""
         part = self.cells.gather(self.shown[start : start + ROWS_PER_GROUP])
-        return part if part.dtype == pl.String else fresh(part)
+        return part if part.dtype == pl.String else strip_column(part)
 
 
 SpilledColumn = pl.Series | ShownCells | Callable[[], pl.Series]
@@ -74,10 +74,10 @@ def _part(column: SpilledColumn, folder: Path, stack: ExitStack) -> tuple[pl.Dat
     if isinstance(column, pl.Series):
         if isinstance(column.dtype, pl.Categorical):
             return pl.String(), lambda start: column.slice(start, ROWS_PER_GROUP).cast(pl.String)
-        kept = column if column.dtype == pl.String else fresh(column)
+        kept = column if column.dtype == pl.String else strip_column(column)
         return kept.dtype, lambda start: kept.slice(start, ROWS_PER_GROUP)
     made = column()
-    made = made if made.dtype == pl.String else fresh(made)
+    made = made if made.dtype == pl.String else strip_column(made)
     if isinstance(made.dtype, (pl.Categorical, pl.Enum)):  # their categories would have to be the same in every batch
         return made.dtype, lambda start: made.slice(start, ROWS_PER_GROUP)
     waiting = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115, the stack closes it

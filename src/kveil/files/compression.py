@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kveil.errors import FileError
-from kveil.files.extras import needed
+from kveil.files.extras import import_extra
 
 GZIP_LEVEL, ZSTD_LEVEL = 6, 3
 
@@ -20,14 +20,14 @@ def _zstandard() -> Any:
     return zstandard
 
 
-def unpacked(raw: bytes, path: Path) -> bytes:
+def unpack_file(raw: bytes, path: Path) -> bytes:
     """Return the bytes of a file, unpacked where its suffix says that it is packed."""
     suffix = path.suffix.lower()
     try:
         if suffix == ".gz":
             return gzip.decompress(raw)
         if suffix == ".zst":
-            zstandard = needed(_zstandard, "zstd files", "zstandard")
+            zstandard = import_extra(_zstandard, "zstd files", "zstandard")
             with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw), read_across_frames=True) as reader:
                 content: bytes = reader.read()
             if not content and raw:
@@ -51,13 +51,15 @@ def _broken(path: Path) -> FileError:
     )
 
 
-def packed(content: bytes, path: Path) -> bytes:
+def pack_file(content: bytes, path: Path) -> bytes:
     """Return the bytes of a file, packed where its suffix says so, without a name or a time in front of them."""
     suffix = path.suffix.lower()
     if suffix == ".gz":
         return gzip.compress(content, GZIP_LEVEL, mtime=0)
     if suffix == ".zst":
-        compressed: bytes = needed(_zstandard, "zstd files", "zstandard").ZstdCompressor(ZSTD_LEVEL).compress(content)
+        compressed: bytes = (
+            import_extra(_zstandard, "zstd files", "zstandard").ZstdCompressor(ZSTD_LEVEL).compress(content)
+        )
         return compressed
     return content
 

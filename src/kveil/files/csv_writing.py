@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.files.compression import packed
+from kveil.files.compression import pack_file
 from kveil.files.texts import as_texts, item_texts
 from kveil.suffixes import PACKED
 
@@ -27,7 +27,7 @@ def write_csv(frame: pl.DataFrame, file: IO[bytes], target: Path, *, separator: 
     if target.suffix.lower() in PACKED:
         plain = io.BytesIO()
         _write(_as_written(frame, missing), plain, separator)
-        file.write(packed(plain.getvalue(), target))
+        file.write(pack_file(plain.getvalue(), target))
         return
     starts = _runs(frame)
     if starts is not None:

@@ -9,7 +9,7 @@ from typing import IO, Any
 import polars as pl
 
 from kveil.errors import DataError, FileError
-from kveil.files.extras import needed
+from kveil.files.extras import import_extra
 from kveil.files.texts import as_texts, whole_in_floats
 from kveil.words import count, listing
 
@@ -31,7 +31,7 @@ def _xlsxwriter() -> Any:
 
 def read_excel(raw: bytes, name: str) -> pl.DataFrame:
     """Return the first sheet of a workbook; its first row has the names, and rows without any value are no records."""
-    fastexcel = needed(_fastexcel, "Excel files", "fastexcel")
+    fastexcel = import_extra(_fastexcel, "Excel files", "fastexcel")
     try:
         sheet = fastexcel.read_excel(raw).load_sheet(0, schema_sample_rows=None)
         named = sheet.available_columns()
@@ -53,7 +53,7 @@ def read_excel(raw: bytes, name: str) -> pl.DataFrame:
 
 def write_excel(frame: pl.DataFrame, file: IO[bytes]) -> None:
     """Write a table as the only sheet of a workbook, without properties, times or formulas."""
-    xlsxwriter = needed(_xlsxwriter, "Excel files", "xlsxwriter")
+    xlsxwriter = import_extra(_xlsxwriter, "Excel files", "xlsxwriter")
     if frame.height >= MOST_ROWS:
         raise FileError(f"a sheet of Excel holds fewer than {MOST_ROWS:,} records; write Parquet or CSV instead.")
     written = io.BytesIO()

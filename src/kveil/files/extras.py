@@ -10,7 +10,7 @@ from kveil.errors import FileError
 Library = TypeVar("Library")
 
 
-def needed(load: Callable[[], Library], what: str, library: str, *, extra: str = "files") -> Library:
+def import_extra(load: Callable[[], Library], what: str, library: str, *, extra: str = "files") -> Library:
     """Return what ``load`` imports, or say which library is missing and how it is installed."""
     try:
         return load()

@@ -20,7 +20,7 @@ from kveil.arrays import Longs
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
 from kveil.files.column_files import sink_parquet
-from kveil.files.compression import tells_beside, unpacked
+from kveil.files.compression import tells_beside, unpack_file
 from kveil.files.csv_reading import count_byte
 from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import with_commas
@@ -30,7 +30,7 @@ from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import read_bytes, read_table
 from kveil.files.repeated_lines import RepeatedSource
 from kveil.files.source import Source
-from kveil.files.texts import fresh
+from kveil.files.texts import strip_column
 from kveil.files.writing import write_table
 from kveil.free_form import JsonObject
 from kveil.suffixes import LABELLED, PACKED
@@ -70,7 +70,7 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
     raw = read_bytes(path)
     packing = ("its name, a time or a comment in front of its packed content",) if tells_beside(raw) else ()
     if source.kind == "csv":
-        raw, path = unpacked(raw, path), path.with_suffix("") if path.suffix.lower() in PACKED else path
+        raw, path = unpack_file(raw, path), path.with_suffix("") if path.suffix.lower() in PACKED else path
         if not packing and _is_plain(raw, source, missing):
             return Beside()
     written = io.BytesIO()
@@ -276,7 +276,7 @@ def _has_values_behind(column: pl.Series) -> bool:
     if not column.null_count():
         return False
     column = column.rechunk()
-    held, shown = (np.frombuffer(_as_arrow(part), dtype=np.uint32) for part in (column, fresh(column).rechunk()))
+    held, shown = (np.frombuffer(_as_arrow(part), dtype=np.uint32) for part in (column, strip_column(column).rechunk()))
     return len(held) != len(shown) or len(np.unique(held[held != shown])) > 1
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from kveil.errors import FileError
-from kveil.files.compression import unpacked
+from kveil.files.compression import unpack_file
 from kveil.files.csv_reading import EarlyText, read_csv
 from kveil.files.dataset import is_dataset, read_dataset
 from kveil.files.encodings import UTF8, in_utf8
@@ -72,7 +72,7 @@ def parse_early(
     kind, raw = kind_of(path), early.raw
     digest = hashlib.sha256(raw).hexdigest() if hashed else None
     if kind == "csv":
-        text = in_utf8(unpacked(raw, path), encoding, path.name)
+        text = in_utf8(unpack_file(raw, path), encoding, path.name)
         frame, separator = read_csv(text, path.name, separator, frozenset(columns), early=early)
         return Source(
             path.name, frame, kind, separator=separator, sha256=digest, encoding=encoding, quoted=b'"' in text

@@ -103,7 +103,7 @@ def item_texts(column: pl.Series) -> pl.Series:
     return joined["item"].fill_null([]).alias(column.name)
 
 
-def fresh(column: pl.Series) -> pl.Series:
+def strip_column(column: pl.Series) -> pl.Series:
     """Return a column that carries nothing but its own values.
 
     Texts that polars gathers still point into the memory of all they were gathered from, and Arrow files and

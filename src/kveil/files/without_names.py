@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from kveil.errors import DataError, FileError
-from kveil.files.compression import unpacked
+from kveil.files.compression import unpack_file
 from kveil.files.csv_reading import SEPARATORS
 from kveil.files.encodings import UTF8, in_utf8
 from kveil.files.reading import read_bytes
@@ -28,7 +28,7 @@ def read_headless(path: Path, names: Sequence[str], *, skip: int = 0, encoding: 
     _check_names(names)
     if kind_of(path) != "csv":
         raise FileError(f"{path.name}: only a CSV can lack names of columns; leave --columns out.")
-    text = in_utf8(unpacked(read_bytes(path), path), encoding, path.name).decode()
+    text = in_utf8(unpack_file(read_bytes(path), path), encoding, path.name).decode()
     text = text if "\n" in text else text.replace("\r", "\n")  # as old files have it
     separator = _find_separator(text, len(names), skip)
     rows = _rows(text, separator, names, skip, path.name)

@@ -23,7 +23,7 @@ from kveil.files.csv_writing import joined_items, write_csv
 from kveil.files.dataset import is_dataset
 from kveil.files.reading import parse_table
 from kveil.files.source import Labels, check_written, kind_of
-from kveil.files.texts import as_texts, fresh
+from kveil.files.texts import as_texts, strip_column
 from kveil.free_form import JsonObject
 from kveil.suffixes import suffix_of
 
@@ -235,7 +235,9 @@ def write_table(
     kind = kind_of(target)
     check_written(target)
     if kind != "csv":  # where all is written by value; texts are so here, but categories could carry something along
-        frame = frame.select(column if column.dtype == pl.String else fresh(column) for column in frame.get_columns())
+        frame = frame.select(
+            column if column.dtype == pl.String else strip_column(column) for column in frame.get_columns()
+        )
     try:
         if kind == "csv":
             write_csv(frame, file, target, separator=separator, missing=missing)

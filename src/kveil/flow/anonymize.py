@@ -12,12 +12,12 @@ from kveil.databases import Place
 from kveil.engines.choosing import ChosenStore, store_of
 from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.errors import Refused
-from kveil.flow.cluster.entrances import spark_result, write_on_spark
+from kveil.flow.spark.entrances import spark_result, write_on_spark
 from kveil.flow.steps.cancelling import cancellable
 from kveil.flow.steps.inputs import check_targets, table_of, with_algorithm
 from kveil.flow.steps.make_release import make_release
 from kveil.flow.steps.outputs import Targets, check_destination
-from kveil.flow.steps.request import Request
+from kveil.flow.steps.request import Request, refuse_earlier
 from kveil.flow.steps.result import Result, without_names
 from kveil.flow.steps.run_outputs import RunOutputs
 from kveil.flow.steps.stages import Stages
@@ -47,8 +47,11 @@ def anonymize(
     with cancellable():
         stages = Stages(progress)
         policy = with_algorithm(policy, algorithm)
+        on_spark = is_spark_frame(frame)
+        if on_spark:
+            refuse_earlier(policy, previous)
         asked = Request.of(policy, bounded=bound, previous=previous)
-        if is_spark_frame(frame):
+        if on_spark:
             return spark_result(frame, asked, stages)
         run = make_release(table_of(frame, policy), asked, stages, MemoryStore(), None)
         data = to_frame(run.source, run.release.columns, run.release.source_rows)

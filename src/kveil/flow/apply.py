@@ -218,6 +218,8 @@ def _extended(
 def _levels(table: Table, archived: Archived) -> _Applied:
     """Show every record at the levels of a full-domain release, whoever it is like."""
     name = str(archived.account["algorithm"])
+    # Of what an archive has of a release, the account alone says at which levels all records stand. What is shown does
+    # not: two levels may show the same for the values of that release, and something else for new ones.
     details = archived.account["details"].get(LEVELS.get(name, ""))
     if not isinstance(details, dict):
         raise DataError(

@@ -11,7 +11,7 @@ import numpy as np
 from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import is_bounded
 from kveil.algorithms.proofs import count_never_kept, groups_at_limits, never_kept
-from kveil.algorithms.registry import honouring
+from kveil.algorithms.registry import algorithms_honouring
 from kveil.arrays import Ints
 from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
@@ -83,7 +83,7 @@ def check_file(policy: Policy, *, given: Place | None = None, progress: Progress
     progress("reading")
     path = input_path(policy, given)
     if policy.engine == "spark":
-        from kveil.flow.cluster.by_tuples import read_tuples
+        from kveil.flow.spark.by_tuples import read_tuples
 
         check_on_spark([path])
         told = read_tuples(path, policy)
@@ -124,7 +124,7 @@ def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, 
             "suppression.limit."
         )
     try:
-        able = [algorithm.name for algorithm in honouring(policy)]
+        able = [algorithm.name for algorithm in algorithms_honouring(policy)]
     except Refused:
         able = []
     progress("looking for who is alone")

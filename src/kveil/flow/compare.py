@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from kveil.algorithms.registry import loops_of
-from kveil.choose import Allowance, Trial, named, trials
+from kveil.choose import Allowance, Trial, algorithms_to_compare, trials
 from kveil.databases import Place
 from kveil.errors import Refused
 from kveil.files import Outputs, Source
@@ -82,7 +82,7 @@ def compare_source(
     """Compare algorithms on a table that has been read."""
     _check_policy(policy)
     terms = terms or Terms()
-    able, unable = named(policy, algorithms)
+    able, unable = algorithms_to_compare(policy, algorithms)
     question = None if terms.predict is None else ask(source, policy, terms.predict)
     if question is not None:
         source = question.train
@@ -131,7 +131,7 @@ def compare_file(
     """Compare algorithms on a file, and write the comparison as a page where one is asked for."""
     _check_policy(policy)
     source = input_path(policy, path)
-    named(policy, algorithms)  # refused before the table is read
+    algorithms_to_compare(policy, algorithms)  # refused before the table is read
     with Outputs() as outputs:
         page = None
         if report is not None:

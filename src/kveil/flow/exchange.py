@@ -23,7 +23,7 @@ from kveil.flow.steps.places import input_path
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.yaml_text import flow_text, hierarchy_csv, hierarchy_file_name
-from kveil.suggestion.write import relative
+from kveil.suggestion.write import path_from_folder
 from kveil.table.encode import encode
 from kveil.words import did_you_mean
 
@@ -104,7 +104,7 @@ class _Reads:
 
 def _written(foreign: ForeignPolicy, source: Source, table: Path, output: Path, reads: _Reads) -> Imported:
     """Write a policy once it loads and every value of the table has its place in it."""
-    text, files = foreign_policy_text(foreign, relative(table, output.parent), output.stem)
+    text, files = foreign_policy_text(foreign, path_from_folder(table, output.parent), output.stem)
     policy = Policy.parse(text, f"the policy from {foreign.name}", output.parent, files)
     encode(source, policy)
     targets = {output.parent / name: content for name, content in files.items()} | {output: text}

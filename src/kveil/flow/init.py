@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-from kveil.algorithms.registry import honouring
+from kveil.algorithms.registry import algorithms_honouring
 from kveil.choose import MOST_EFFORT, Allowance, trials
 from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
@@ -21,7 +21,7 @@ from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.suggestion import Suggestion, policy_text, suggest
 from kveil.suggestion.propose import Correct
-from kveil.suggestion.write import relative
+from kveil.suggestion.write import path_from_folder
 from kveil.table.encode import encode
 from kveil.table.table import Table
 
@@ -102,7 +102,7 @@ def _can_be_met(table: Table) -> bool:
 
     On a small one nothing takes long but compiling loops for the first time, which proves nothing.
     """
-    honoured = honouring(table.policy)
+    honoured = algorithms_honouring(table.policy)
     # One whose effort may explode proves nothing by taking long, and has no time limit on a small table.
     able = [a for a in honoured if a.effort is None or a.effort(table) <= MOST_EFFORT] or honoured
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
@@ -201,7 +201,7 @@ def _written(data: Place | None, folder: Path) -> str | None:
     """Return a table's place as a policy in a folder writes it."""
     if data is None:
         return None
-    return relative(data, folder) if isinstance(data, Path) else data.written_from(folder)
+    return path_from_folder(data, folder) if isinstance(data, Path) else data.written_from(folder)
 
 
 def _suggested(suggestion: Suggestion, data: Place | None, folder: Path, output: Path | None) -> SuggestedPolicy:

@@ -85,7 +85,7 @@ def as_linked(archived: Archived) -> LinkedRelease:
     return LinkedRelease(archived.name, archived.policy, archived.release, archived.people)
 
 
-def linked_release(
+def link_release(
     release: Source,
     policy: Policy,
     archive: Archive,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kveil.files import RepeatedSource, Source, look_beside
 from kveil.flow.steps.inputs import align, table_of
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict
@@ -76,12 +76,12 @@ def verify_sources(
         aligned = Aligned.of(release, rows, original, before, places)
     verdict = verify_rows(release, rows, policy, aligned=aligned, beside=beside)
     if archives:
-        from kveil.flow.previous import earlier_releases, linked_release, who_is_who
+        from kveil.flow.previous import earlier_releases, link_release, who_is_who
         from kveil.verifier.together import verify_together
 
         digest = None if file is None else sha256(file.read_bytes()).hexdigest()
         way_back = original, places, digest
-        newest, earlier = linked_release(release, policy, archives[0], earlier_releases(archives), way_back)
+        newest, earlier = link_release(release, policy, archives[0], earlier_releases(archives), way_back)
         known = None if original is None else who_is_who(original, policy, archives[0])
         verdict = verdict.with_previous(*verify_together(policy, [*earlier, newest], known=known))
     return Checked(verdict, policy_sha256(policy, rows))

@@ -58,8 +58,10 @@ def _diverse() -> None:
 
 def _bound() -> None:
     from kveil.kernels.bound.bound import bound_nothing
+    from kveil.kernels.bound.grown import grow_nothing
 
     bound_nothing()
+    grow_nothing()
 
 
 def _k_msd() -> None:
@@ -76,8 +78,10 @@ def _combinations() -> None:
 
 def _groups() -> None:
     from kveil.kernels.grouping.equal_rows import group_nothing
+    from kveil.kernels.grouping.members import group_no_members
 
     group_nothing()
+    group_no_members()
 
 
 def _width_cells() -> None:
@@ -117,7 +121,7 @@ FAMILIES = {
     "bound": LoopFamily(_bound, ("bound.bound_loops",), 20),
     "k-msd": LoopFamily(_k_msd, ("sequential.k_msd_loops",), 9),
     "combinations": LoopFamily(_combinations, ("items.combinations_loops",), 13),
-    "groups": LoopFamily(_groups, ("grouping.equal_rows_loops",), 7),
+    "groups": LoopFamily(_groups, ("grouping.equal_rows_loops", "grouping.members_loops"), 8),
     "width-cells": LoopFamily(_width_cells, ("limits.width_cells_loops",), 5),
     "widening": LoopFamily(_widening, ("classfly.widening_loops",), 2),
 }

@@ -38,13 +38,13 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 if _is_tested() and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-    from kveil.kernels.keeping import kept
-    from kveil.kernels.linking import DoorCompiler, linked
+    from kveil.kernels.keeping import keep_code
+    from kveil.kernels.linking import DoorCompiler, link_code
     from kveil.kernels.passing import by_address as _prepare
 
     _OPEN: NumbaOptions = {"nogil": True, "pipeline_class": DoorCompiler, **_BARE}
-    _door: Callable[[Callable[..., Any]], Any] = kept(**_OPEN) if _KEPT else numba.njit(**_OPEN)
-    _inner = linked(**_SHUT, **_BARE)
+    _door: Callable[[Callable[..., Any]], Any] = keep_code(**_OPEN) if _KEPT else numba.njit(**_OPEN)
+    _inner = link_code(**_SHUT, **_BARE)
 else:
     _prepare = _as_it_is
     _door = numba.njit(cache=_KEPT, nogil=True)

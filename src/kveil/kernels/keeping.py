@@ -23,7 +23,7 @@ class KeptCode(FunctionCache):
             return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
-def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def keep_code(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator for functions that Python calls and whose code is kept, with some of Numba's options."""
     compiled = numba.njit(**options)
 

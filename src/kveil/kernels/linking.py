@@ -182,7 +182,7 @@ def _widened(given: Any) -> Any:
     return types.int64 if kind in types.signed_domain else kind
 
 
-def linked(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def link_code(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator for functions that only loops call, with some of Numba's options."""
     given = {"nopython": True, "boundscheck": None, **options}
 

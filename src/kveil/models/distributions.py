@@ -276,7 +276,7 @@ def _hierarchical(
     return np.asarray((weight @ reference) + np.bincount(of_group, weights=gain, minlength=number))
 
 
-def exact(number: object) -> Fraction:
+def as_fraction(number: object) -> Fraction:
     """Return a policy's decimal as a fraction."""
     return Fraction(str(number))
 
@@ -289,12 +289,12 @@ def distribution_model(model: PrivacyModel, values: SensitiveValues) -> Distribu
         if model.variant == "entropy":
             return EntropyL(model.sensitive, float(model.l))
         if model.variant == "recursive":
-            return RecursiveCL(model.sensitive, int(model.l), shares.below(exact(model.c)))
-        return FrequencyL(model.sensitive, shares.at_least(exact(model.l)))
+            return RecursiveCL(model.sensitive, int(model.l), shares.below(as_fraction(model.c)))
+        return FrequencyL(model.sensitive, shares.at_least(as_fraction(model.l)))
     if isinstance(model, PSensitive):
         return DistinctValues(model.sensitive, model.p)
     if isinstance(model, AlphaK):
-        return AlphaShare(model.sensitive, shares.at_most(exact(model.alpha)), model.k)
+        return AlphaShare(model.sensitive, shares.at_most(as_fraction(model.alpha)), model.k)
     if isinstance(model, TCloseness):
         return Close(model.sensitive, float(model.t), model.distance, values)
     raise TypeError(f"no search-time check for {model.model}")

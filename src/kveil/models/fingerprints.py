@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Ints
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.items.partition import group_sets
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
@@ -52,10 +53,10 @@ def fingerprints(table: Table, names: tuple[str, ...], items: dict[str, Ints]) -
         nodes.append(node + offset)
         offset += len(tree.labels) + 1
     row, node = np.concatenate(rows), np.concatenate(nodes)
-    if len(names) > 1:
-        by_row = np.argsort(row, kind="stable")
-        row, node = row[by_row], node[by_row]
-    return group_sets(run_starts(row, table.rows), node)
+    if len(names) == 1:
+        return group_sets(run_starts(row, table.rows), node)
+    by_row = members_by_group(row, table.rows)
+    return group_sets(by_row.starts, node[by_row.rows])
 
 
 def run_starts(row: Ints, rows: int) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
+from kveil.kernels.grouping.members import Members, members_by_group
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,9 @@ class Pairs:
         return Pairs(to[self.tuples[first]], self.codes[first], counts, self.known)
 
     @cached_property
-    def _by_tuple(self) -> tuple[Longs, Longs]:
-        """The pairs sorted by tuple, and where each tuple's run starts, with the end as last entry."""
-        starts = np.append(0, np.cumsum(np.bincount(self.tuples))).astype(np.int64)
-        return np.argsort(self.tuples, kind="stable"), starts
+    def _by_tuple(self) -> Members:
+        """The pairs of each tuple."""
+        return members_by_group(self.tuples)
 
     def of(self, tuples: Ints | Longs) -> tuple[Ints, Longs]:
         """Return the codes and counts of some tuples, one tuple after another. O(pairs of those tuples)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kveil.arrays import Bools
 from kveil.models import shares
-from kveil.models.distributions import FrequencyL, distribution_model, exact
+from kveil.models.distributions import FrequencyL, as_fraction, distribution_model
 from kveil.models.fingerprints import fingerprint_name
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.policy.model import Policy
@@ -20,7 +20,7 @@ def group_model(model: PrivacyModel, table: Table) -> GroupModel:
     if isinstance(model, (KAnonymity, KKmAnonymity)):
         return AtLeastK(model.k)
     if isinstance(model, KLDiversity):
-        return FrequencyL(fingerprint_name(model), shares.at_least(exact(model.l)))
+        return FrequencyL(fingerprint_name(model), shares.at_least(as_fraction(model.l)))
     return distribution_model(model, table.sensitive[model.sensitive])
 
 

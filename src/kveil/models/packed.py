@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.models import layout as kinds
 from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
@@ -68,10 +69,10 @@ def values_of(
         own = pairs[name]
         share = _shares(own, alive, codes) if whole_table is None else _filled(whole_table[name], codes)
         place = _places(table.sensitive[name], share > 0)
-        by_tuple = np.argsort(own.tuples, kind="stable")
+        by_tuple, starts = members_by_group(own.tuples, tuples)
         all_codes.append(place[own.codes[by_tuple]])
         all_counts.append(own.counts[by_tuple])
-        start[s] = offset + np.concatenate([[0], np.cumsum(np.bincount(own.tuples, minlength=tuples))])
+        start[s] = offset + starts
         offset += len(own.codes)
         whole[s][place] = share[: len(place)] / max(share.sum(), 1)
         if name in trees:

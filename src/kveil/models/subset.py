@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.equal_rows import drop_small
+from kveil.kernels.grouping.equal_rows import drop_rare
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 
 
@@ -28,7 +28,7 @@ class Requirement:
     def leave(self, weights: Longs, pairs: Mapping[str, Pairs], alive: Bools) -> int:
         """Drop every tuple of a failing group from those that are alive; return how many these are."""
         if isinstance(self.model, AtLeastK) and self.taking_part is None:
-            return drop_small(self.group, self.groups, weights, self.model.k, alive)
+            return drop_rare(self.group, self.groups, weights, self.model.k, alive)
         counted = alive if self.taking_part is None else alive & self.taking_part
         failing = counted & ~self.holds(np.where(counted, weights, 0), pairs)
         alive &= ~failing

@@ -50,7 +50,7 @@ def components(policy: PolicyKeys) -> tuple[Component, ...]:
     return tuple(found)
 
 
-def implied(policy: PolicyKeys) -> dict[int, int]:
+def implications(policy: PolicyKeys) -> dict[int, int]:
     """Return the k-anonymity constraints that another one implies, as position → position of the other.
 
     ``C1 ≼ C2`` where C1's attributes are a subset of C2's and its k is no larger (Yang et al. 2006, definition 3);
@@ -73,7 +73,7 @@ def implied(policy: PolicyKeys) -> dict[int, int]:
 
 def binding(policy: PolicyKeys) -> tuple[int, ...]:
     """Return the places in `privacy` of the models that no other one implies."""
-    skip = implied(policy)
+    skip = implications(policy)
     return tuple(i for i in range(len(policy.privacy)) if i not in skip)
 
 
@@ -82,7 +82,7 @@ def binding_sets(policy: PolicyKeys) -> frozenset[tuple[str, ...]]:
     return frozenset(policy.attributes_of(policy.privacy[i]) for i in binding(policy))
 
 
-def suppressed_together(policy: PolicyKeys) -> tuple[frozenset[int], ...]:
+def components_suppressed_with(policy: PolicyKeys) -> tuple[frozenset[int], ...]:
     """Return, per component, the components that a record suppressed in it is suppressed in, itself included.
 
     A dropped record is gone from all, and so is a person as a whole. A starred record must not publish the sensitive
@@ -110,7 +110,7 @@ def sensitive_in(policy: PolicyKeys, part: Component) -> frozenset[str]:
     return frozenset(name for i in part.models for name in sensitive_of(policy.privacy[i]))
 
 
-def starred_beside(policy: PolicyKeys) -> tuple[frozenset[str], ...]:
+def sensitive_starred_with(policy: PolicyKeys) -> tuple[frozenset[str], ...]:
     """Return, per component, the sensitive attributes whose cells show `*` where a record is starred in it.
 
     Those that a model of the components it is suppressed in names, and those that no model names at all.
@@ -118,7 +118,7 @@ def starred_beside(policy: PolicyKeys) -> tuple[frozenset[str], ...]:
     parts = components(policy)
     named = [sensitive_in(policy, part) for part in parts]
     unnamed = frozenset(policy.with_role("sensitive")).difference(*named)
-    return tuple(unnamed.union(*(named[c] for c in together)) for together in suppressed_together(policy))
+    return tuple(unnamed.union(*(named[c] for c in together)) for together in components_suppressed_with(policy))
 
 
 def largest_k(policy: PolicyKeys) -> int:

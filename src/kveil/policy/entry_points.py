@@ -13,7 +13,7 @@ ALGORITHM_GROUP = "kveil.algorithms"
 MEASURE_GROUP = "kveil.measures"
 
 
-def plugged(group: str) -> dict[str, EntryPoint]:
+def entry_points_of(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name, without importing what they name."""
     from importlib.metadata import entry_points  # takes a moment that most runs need not spend
 

@@ -12,7 +12,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 from kveil.free_form import GivenOptions
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
-from kveil.policy.entry_points import ALGORITHM_GROUP, plugged
+from kveil.policy.entry_points import ALGORITHM_GROUP, entry_points_of
 from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, rejection
 from kveil.policy.privacy import GENERALIZING, PrivacyModel, TCloseness, sensitive_of
 from kveil.words import did_you_mean
@@ -43,12 +43,12 @@ ALGORITHM_NAMES = (
 
 def algorithm_names() -> list[str]:
     """Return the names of kveil's algorithms and of those that other packages bring along."""
-    return [*ALGORITHM_NAMES, *sorted(set(plugged(ALGORITHM_GROUP)) - set(ALGORITHM_NAMES))]
+    return [*ALGORITHM_NAMES, *sorted(set(entry_points_of(ALGORITHM_GROUP)) - set(ALGORITHM_NAMES))]
 
 
 def is_algorithm(name: str) -> bool:
     """Tell whether an algorithm has this name; other packages are asked only where kveil has none."""
-    return name in ALGORITHM_NAMES or name in plugged(ALGORITHM_GROUP)
+    return name in ALGORITHM_NAMES or name in entry_points_of(ALGORITHM_GROUP)
 
 
 def _is_encoding(name: str) -> bool:

@@ -120,7 +120,7 @@ class Past:
         return fine[:number]
 
 
-def known_before(model: PrivacyModel, policy: Policy, other: Policy) -> list[str]:
+def attributes_known_before(model: PrivacyModel, policy: Policy, other: Policy) -> list[str]:
     """Return the quasi-identifiers of another release that an attacker of a model knows.
 
     Those that the policy does not have, and of its own those that the model names: what it leaves out, it promises
@@ -155,7 +155,7 @@ def _looks(model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease
     """Return a number per person for what they showed in all earlier releases; 0 for nothing in any."""
     groups = np.zeros((max(len(earlier), 1), people), dtype=np.int32)
     for line, one in zip(groups, earlier, strict=False):
-        names = known_before(model, policy, one.policy)
+        names = attributes_known_before(model, policy, one.policy)
         codes = [code_texts(one.texts[name]).codes for name in names]
         group = group_rows(np.array(codes, dtype=np.int32))[0] if codes else np.zeros(len(one.person), dtype=np.int32)
         line[one.person] = group + 1

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.policy.privacy import TCloseness, named_k, single_sensitive
 from kveil.previous.earlier_looks import NEVER, Past
 
@@ -70,11 +71,8 @@ def _models_by_look(past: Past) -> list[list[int]]:
 
 def _rows_by_look(looks: Longs, order: Longs, wanted: Sequence[int]) -> dict[int, Longs]:
     """Return the rows of some looks, each in the given order."""
-    mine = looks[order]
-    sorted_rows = order[np.argsort(mine, kind="stable")]
-    keys = looks[sorted_rows]
-    begin, end = np.searchsorted(keys, wanted, "left"), np.searchsorted(keys, wanted, "right")
-    return {look: sorted_rows[b:e] for look, b, e in zip(wanted, begin.tolist(), end.tolist(), strict=True)}
+    by_look = members_by_group(looks[order], int(looks.max(initial=-1)) + 1)
+    return {look: order[by_look.of(look)] for look in wanted}
 
 
 def _as_few_as_possible(past: Past, positions: Sequence[int], members: Longs, rows: Longs) -> Longs:

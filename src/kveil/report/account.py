@@ -10,7 +10,7 @@ from kveil.choose import TriedEntry
 from kveil.free_form import Details, GivenOptions
 from kveil.guarantee import Guarantee
 from kveil.measures import LossFigures, Shares
-from kveil.policy.components import components, implied
+from kveil.policy.components import components, implications
 from kveil.policy.model import Policy
 from kveil.report.run import Run
 from kveil.verifier.verdict import TogetherCheck, Violations
@@ -116,7 +116,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "loss_by_attribute": attempt.losses.by_attribute(),
         "bound": _bound(run),
         "components": _components(policy),
-        "implied": [{"constraint": i, "by": j} for i, j in implied(policy).items()],
+        "implied": [{"constraint": i, "by": j} for i, j in implications(policy).items()],
         "tried": [tried.as_json() for tried in attempt.tried],
         "details": dict(attempt.solution.details),
         "warnings": run.verdict.warnings + run.warnings + run.private_warnings + attempt.warnings,

@@ -69,10 +69,10 @@ def make_receipt(account: Account, run: Run) -> Receipt:
     discernibility, average_group = _groups(run.aligned.rows, run.policy) if run.groups is None else _counted(run)
     private = run.verdict.private_warnings
     published: PublishedLoss = {
-        "precision": rounded(loss["precision"], step),
-        "il_per_cell": rounded(loss["il_per_cell"], step),
-        "ncp": rounded(loss["ncp"], step),
-        "sa_ncp": None if loss["sa_ncp"] is None else rounded(loss["sa_ncp"], step),
+        "precision": round_to_step(loss["precision"], step),
+        "il_per_cell": round_to_step(loss["il_per_cell"], step),
+        "ncp": round_to_step(loss["ncp"], step),
+        "sa_ncp": None if loss["sa_ncp"] is None else round_to_step(loss["sa_ncp"], step),
         "discernibility": discernibility,
         "average_group": average_group,
     }
@@ -104,7 +104,7 @@ def step_of(records: int) -> Fraction:
     return max(FINEST, Fraction(UNTOLD, max(records, 1)))
 
 
-def rounded(mean: float, step: Fraction) -> float:
+def round_to_step(mean: float, step: Fraction) -> float:
     """Return the multiple of a step that is nearest to a mean."""
     return float(round(Fraction(mean) / step) * step)
 
@@ -116,12 +116,12 @@ def _bound(account: Account, loss: PublishedLoss, step: Fraction, *, cells: int)
         return None
     name = bound["loss"]
     if name == "il":
-        at_least = rounded(bound["at_least"] / cells, step) * cells
-        shown = rounded(account["loss"]["il"] / cells, step) * cells
+        at_least = round_to_step(bound["at_least"] / cells, step) * cells
+        shown = round_to_step(account["loss"]["il"] / cells, step) * cells
     else:
-        at_least = rounded(bound["at_least"], step)
+        at_least = round_to_step(bound["at_least"], step)
         shown = 1 - loss["precision"] if name == "precision" else loss["ncp"]
-    gap = rounded(shown / at_least - 1, step) if at_least > 0 else None
+    gap = round_to_step(shown / at_least - 1, step) if at_least > 0 else None
     return {"loss": name, "at_least": at_least, "gap": gap}
 
 

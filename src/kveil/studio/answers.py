@@ -31,7 +31,7 @@ class Told(Exception):
         self.more = more
 
 
-def told_of(error: KveilError) -> ToldError:
+def answer_error(error: KveilError) -> ToldError:
     """Return an error of kveil's as the page takes it, with the line and the encoding that it names."""
     sentence = str(error)
     line = re.search(r"\bline (\d+)\b", sentence)
@@ -44,7 +44,7 @@ def told_of(error: KveilError) -> ToldError:
     }
 
 
-def told_again(refused: ToldError) -> Told:
+def tell_again(refused: ToldError) -> Told:
     """Return what another process refused, as what it told."""
     more = {key: value for key, value in refused.items() if key != "told"}
     return Told(refused["told"], **cast(MoreTold, more))
@@ -62,7 +62,7 @@ def defect_of(error: BaseException) -> str:
     )
 
 
-async def refused(request: Request, error: Exception) -> JSONResponse:
+async def answer_refusal(request: Request, error: Exception) -> JSONResponse:
     """Answer a request whose sentence is known."""
     if isinstance(error, Told):
         return JSONResponse({"told": error.told, **error.more}, error.status)
@@ -72,10 +72,10 @@ async def refused(request: Request, error: Exception) -> JSONResponse:
             409,
         )
     assert isinstance(error, KveilError)
-    return JSONResponse(told_of(error), 422)
+    return JSONResponse(answer_error(error), 422)
 
 
-async def defective(request: Request, error: Exception) -> JSONResponse:
+async def answer_defect(request: Request, error: Exception) -> JSONResponse:
     """Answer a request that met a defect; the terminal shows the sentence too."""
     sentence = defect_of(error)
     sys.stderr.write(f"kveil: {sentence}\n")

@@ -12,7 +12,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from kveil.errors import KveilError
-from kveil.studio.answers import Stale, Told, defective, refused
+from kveil.studio.answers import Stale, Told, answer_defect, answer_refusal
 from kveil.studio.routes import page, policy, steps, work
 from kveil.studio.studio import Studio
 
@@ -48,7 +48,7 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
         Route("/api/sample", steps.sample),
         Route("/api/bins", steps.bins),
         Route("/api/tree", steps.tree),
-        Route("/api/tree", steps.replanted, methods=["POST"]),
+        Route("/api/tree", steps.change_tree, methods=["POST"]),
         Route("/api/preview", steps.preview, methods=["POST"]),
         Route("/api/check", work.check, methods=["POST"]),
         Route("/api/jobs", work.start_job, methods=["POST"]),
@@ -61,7 +61,7 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
         Route("/api/stop", page.stop, methods=["POST"]),
         Mount("/static", StaticFiles(directory=page.STATIC)),
     ]
-    handlers = {Told: refused, Stale: refused, KveilError: refused, Exception: defective}
+    handlers = {Told: answer_refusal, Stale: answer_refusal, KveilError: answer_refusal, Exception: answer_defect}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
     app.state.studio, app.state.nonce, app.state.stop = studio, nonce, stop_server
     return app

@@ -18,7 +18,7 @@ from typing import Any
 
 from kveil.free_form import JsonObject
 from kveil.progress import ProgressLine
-from kveil.studio.answers import Told, told_again
+from kveil.studio.answers import Told, tell_again
 from kveil.studio.page_data import ReaderAnswer, ShownJob
 
 PATIENCE = 3.0  # seconds between asking a process to end and ending it
@@ -75,7 +75,7 @@ class Reader:
                     )
         assert answer is not None
         if "refused" in answer:
-            raise told_again(answer["refused"])
+            raise tell_again(answer["refused"])
         if "defect" in answer:
             sys.stderr.write(f"kveil: {answer['defect']}\n")
             raise Told(answer["defect"], status=500, kind="defect")

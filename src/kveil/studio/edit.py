@@ -124,7 +124,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def wished(before: Content, changes: Iterable[Change]) -> Content:
+def content_after(before: Content, changes: Iterable[Change]) -> Content:
     """Return a policy's content after some changes; mappings that were emptied by them go too."""
     after = copy.deepcopy(before)
     for change in changes:
@@ -346,15 +346,15 @@ def _is_merge(key: yaml.Node, value: yaml.Node) -> bool:
     return key.value == "<<" and not key.style and isinstance(value, yaml.MappingNode)  # type: ignore[attr-defined]
 
 
-def edited(text: str, changes: Sequence[Change]) -> Edited:
+def edit_text(text: str, changes: Sequence[Change]) -> Edited:
     """Return the text with some changes made, and the comments that went with values they stood in."""
     root = compose(text)
     before = content_of(root)
-    after = wished(before, changes)
+    after = content_after(before, changes)
     return _to(text, root, before, after)
 
 
-def rewritten(text: str, after: Content) -> Edited:
+def rewrite_text(text: str, after: Content) -> Edited:
     """Return the text changed so that it says something else."""
     root = compose(text)
     return _to(text, root, content_of(root), _plain(after))

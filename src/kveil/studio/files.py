@@ -32,7 +32,7 @@ def path_below(root: Path, named: str) -> Path:
     return path
 
 
-def listed(root: Path, under: str) -> FolderList:
+def list_folder(root: Path, under: str) -> FolderList:
     """Return the folders, policies and tables of a folder."""
     folder = path_below(root, under)
     if not folder.is_dir():

@@ -50,7 +50,7 @@ class PolicyDesk(Desk):
     def on_never_kept(self, text: str, name: str, folder: str, opened: int) -> NeverKept:
         """Return whether the policy can be kept at all: who can never be kept, and which methods can do it."""
         from kveil.algorithms.proofs import count_never_kept
-        from kveil.algorithms.registry import honouring
+        from kveil.algorithms.registry import algorithms_honouring
         from kveil.flow.steps.inputs import check_input
         from kveil.policy.components import most_suppressed
 
@@ -70,7 +70,7 @@ class PolicyDesk(Desk):
                 f"{count(out, table.noun)} of {table.records:,} can never be kept; {allowed:,} may be left out."
             )
         try:
-            able = [algorithm.name for algorithm in honouring(table.policy)]
+            able = [algorithm.name for algorithm in algorithms_honouring(table.policy)]
         except Refused:
             able = []
         return {

@@ -17,8 +17,8 @@ from kveil.errors import FileError, KveilError
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
-from kveil.studio.answers import Stale, told_of
-from kveil.studio.edit import Change, compose, content, edited
+from kveil.studio.answers import Stale, answer_error
+from kveil.studio.edit import Change, compose, content, edit_text
 from kveil.studio.page_data import ProjectState
 from kveil.studio.yaml_places import notes_above
 
@@ -105,7 +105,7 @@ class Project:
 
     def change(self, changes: list[Change], words: str) -> None:
         """Make changes that the form asks for."""
-        done = edited(self.text, changes)
+        done = edit_text(self.text, changes)
         if done.text != self.text:
             self.take(self.after_roles(done.text, changes), words, lost=done.lost)
 
@@ -210,7 +210,7 @@ class Project:
         try:
             self._check(stamps)
         except KveilError as wrong:
-            error = told_of(wrong)
+            error = answer_error(wrong)
         notes = notes_above(self.text, _attribute_keys(self.text))
         shown: ProjectState = {
             "number": self.number,

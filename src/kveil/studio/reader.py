@@ -11,7 +11,7 @@ import os
 import sys
 
 from kveil.errors import KveilError
-from kveil.studio.answers import defect_of, told_of
+from kveil.studio.answers import answer_error, defect_of
 from kveil.studio.page_data import ReaderAnswer
 
 
@@ -32,7 +32,7 @@ def main() -> None:
                 given["table"] = TableAt.said(**given["table"])
             answer["answer"] = getattr(desk, f"on_{question['ask']}")(**given)
         except KveilError as error:
-            answer["refused"] = told_of(error)
+            answer["refused"] = answer_error(error)
         except MemoryError:
             told = "There is not enough memory for this table; take fewer columns."
             answer["refused"] = {"told": told, "kind": "memory"}

@@ -29,7 +29,7 @@ def _known(lines: Sequence[Line], labels: Sequence[str]) -> None:
         raise PolicyError(f"the tree has no node {unknown[0]!r}; load the page again.")
 
 
-def renamed(lines: Sequence[Line], label: str, new: str) -> tuple[Line, ...]:
+def rename_node(lines: Sequence[Line], label: str, new: str) -> tuple[Line, ...]:
     """Return the tree with a node called otherwise; leaves are values of the table and keep their names."""
     _known(lines, [label])
     if label == lines[0][-1] or any(line[0] == label for line in lines):
@@ -38,7 +38,7 @@ def renamed(lines: Sequence[Line], label: str, new: str) -> tuple[Line, ...]:
     return tuple(tuple(new if each == label else each for each in line) for line in lines)
 
 
-def moved(lines: Sequence[Line], labels: Sequence[str], under: str) -> tuple[Line, ...]:
+def move_nodes(lines: Sequence[Line], labels: Sequence[str], under: str) -> tuple[Line, ...]:
     """Return the tree with some nodes, and all below them, under another one."""
     _known(lines, [*labels, under])
     root = lines[0][-1]
@@ -72,7 +72,7 @@ def with_group(lines: Sequence[Line], labels: Sequence[str], name: str) -> tuple
     return _planted(_in_place(new, (name, *_way(lines, labels[0])[1:])))
 
 
-def dissolved(lines: Sequence[Line], label: str) -> tuple[Line, ...]:
+def dissolve_group(lines: Sequence[Line], label: str) -> tuple[Line, ...]:
     """Return the tree without a group: what stood below it stands under its parent."""
     _known(lines, [label])
     if label == lines[0][-1] or any(line[0] == label for line in lines):
@@ -80,7 +80,7 @@ def dissolved(lines: Sequence[Line], label: str) -> tuple[Line, ...]:
     return _planted([tuple(each for each in line if each != label) for line in lines])
 
 
-def placed(lines: Sequence[Line], values: Sequence[str], under: str) -> tuple[Line, ...]:
+def place_values(lines: Sequence[Line], values: Sequence[str], under: str) -> tuple[Line, ...]:
     """Return the tree with values it did not know under one of its groups."""
     _known(lines, [under])
     if any(line[0] == under for line in lines):
@@ -91,7 +91,7 @@ def placed(lines: Sequence[Line], values: Sequence[str], under: str) -> tuple[Li
     return _planted(_in_place([*lines, *new], above))
 
 
-def pasted(text: str, name: str) -> tuple[Line, ...]:
+def paste_rows(text: str, name: str) -> tuple[Line, ...]:
     """Return the tree that rows of a spreadsheet write: one row per value, from the value to the top."""
     rows = [row for row in text.splitlines() if row.strip()]
     sign = "\t" if any("\t" in row for row in rows) else ";" if any(";" in row for row in rows) else ","

@@ -12,7 +12,7 @@ from kveil.errors import DataError
 from kveil.files import Source, dataset_files, is_dataset, read_table
 from kveil.policy.keys import Data
 from kveil.policy.model import Policy
-from kveil.suggestion.write import relative
+from kveil.suggestion.write import path_from_folder
 
 TABLES_OF = {
     "sqlite": (
@@ -60,7 +60,7 @@ class TableAt:
         place = self.place
         if isinstance(place, Address):
             return place.written_from(self.folder)
-        return str(self.data.path) if is_dataset(place) and not place.is_dir() else relative(place, self.folder)
+        return str(self.data.path) if is_dataset(place) and not place.is_dir() else path_from_folder(place, self.folder)
 
     def stamp(self) -> tuple[Any, ...]:
         """Return what changes when the table, or the encoding it is read in, does."""

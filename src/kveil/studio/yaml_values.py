@@ -10,7 +10,7 @@ from kveil.policy.yaml_text import flow_text
 _PLAIN = re.compile(r"\w[\w./+%-]*( [\w./+%-]+)*")
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text in double quotes, everything that cannot be printed escaped."""
     parts = []
     for sign in text:
@@ -30,7 +30,7 @@ def scalar_as_quoted(text: str | None, *, style: str | None = None) -> str:
         return ""
     if style == "'" and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
-    return text if style is None and _PLAIN.fullmatch(text) else quoted(text)
+    return text if style is None and _PLAIN.fullmatch(text) else quote_text(text)
 
 
 def flow(value: Any) -> str:

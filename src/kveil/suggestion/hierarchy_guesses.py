@@ -256,7 +256,7 @@ def codes(profile: Profile) -> Way | None:
     """Return runs of whole numbers that stand for something, in their order; few need no steps."""
     if profile.distinct <= FEW or profile.numbers is None:
         return None
-    return balanced(
+    return balanced_runs(
         profile, order={text: Decimal(text) for text in profile.texts}, told="numbers that stand for something"
     )
 
@@ -280,7 +280,7 @@ def prefixes(profile: Profile) -> Way | None:
     return Way("values under the word they begin with", lines=tree, doubtful=True) if tree else None
 
 
-def balanced(profile: Profile, *, order: Mapping[str, Decimal] | None = None, told: str = "no known tree") -> Way:
+def balanced_runs(profile: Profile, *, order: Mapping[str, Decimal] | None = None, told: str = "no known tree") -> Way:
     """Return runs of values in an order, by default that of their texts, about equally frequent: a last resort."""
     ordered = None if order is None else order.__getitem__
     lines = tree_of(list(balanced_lines(profile.counts, 5, order=ordered, least=usual_k(profile.rows))))
@@ -295,7 +295,7 @@ def balanced(profile: Profile, *, order: Mapping[str, Decimal] | None = None, to
     )
 
 
-def named_for_people(way: Way, people: Mapping[str, int], least: int) -> Way:
+def runs_named_for_people(way: Way, people: Mapping[str, int], least: int) -> Way:
     """Return runs named by values that at least so many people have, whatever their number of records."""
     return way if way.lines is None else replace(way, lines=name_runs(way.lines, people, least))
 
@@ -310,4 +310,4 @@ def first_of(profile: Profile, *ways: Callable[[Profile], Way | None]) -> Way:
             return found
     if profile.distinct <= FEW:
         return Way(f"{count(profile.distinct, 'value')}, no steps in between")
-    return balanced(profile)
+    return balanced_runs(profile)

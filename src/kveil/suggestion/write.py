@@ -169,7 +169,7 @@ def _models(suggestion: Suggestion) -> list[str]:
     return lines
 
 
-def relative(data: Path, folder: Path) -> str:
+def path_from_folder(data: Path, folder: Path) -> str:
     """Return a path as the policy writes it: from the policy's folder, so that it tells nothing of the machine."""
     try:
         return Path(os.path.relpath(data.resolve(), folder.resolve())).as_posix()

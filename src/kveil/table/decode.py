@@ -11,7 +11,7 @@ import polars as pl
 from kveil.arrays import Bools, Ints, Longs
 from kveil.files import Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
-from kveil.policy.components import starred_beside
+from kveil.policy.components import sensitive_starred_with
 from kveil.policy.model import Policy
 from kveil.table.columns import code_texts
 from kveil.table.long import WholeRecords, lay_out_items
@@ -86,11 +86,11 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
 def _starred_values(source: Source, table: Table, solution: Solution, kept: Longs) -> dict[str, pl.Series]:
     """Return the sensitive columns in which records that are shown as stars show `*`, too, as texts.
 
-    A starred row must not publish the value of the one who did not fit; see `policy.components.starred_beside`.
+    A starred row must not publish the value of the one who did not fit; see `policy.components.sensitive_starred_with`.
     """
     if table.persons is not None or table.policy.suppression.show == "drop" or not solution.suppressed.any():
         return {}
-    beside = starred_beside(table.policy)
+    beside = sensitive_starred_with(table.policy)
     columns = {}
     for name in table.policy.with_role("sensitive"):
         starred = np.zeros(table.rows, dtype=bool)

@@ -19,7 +19,7 @@ from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import Coded, code_columns, stars_in
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons, nobody
 from kveil.table.scale import Scale
-from kveil.table.sensitive import as_a_whole, changed_meanwhile, encode_sensitive, sensitive_among, unknown_values
+from kveil.table.sensitive import as_a_whole, encode_sensitive, error_of_change, sensitive_among, unknown_values
 from kveil.table.table import Table
 from kveil.table.tree import Tree, build_tree
 from kveil.words import count
@@ -292,7 +292,7 @@ def _leaves_among(column: Coded, whole: Table, position: int, where: str) -> Int
     leaves.append(-1 if tree.missing is None else tree.missing)
     codes = np.array(leaves, dtype=np.int32)[column.codes]
     if (codes < 0).any():
-        raise changed_meanwhile(where)
+        raise error_of_change(where)
     return codes
 
 

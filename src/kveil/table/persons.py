@@ -9,6 +9,7 @@ import numpy as np
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
 from kveil.files import Source, exact_values, number_texts
+from kveil.kernels.grouping.members import members_by_group
 from kveil.policy.model import Policy
 from kveil.words import count, listing
 
@@ -77,8 +78,8 @@ def find_persons(source: Source, policy: Policy) -> Persons | None:
         raise records_of_nobody(source.name, column, absent)
     number, first = number_texts(texts)
     of_record = number.astype(np.int32)
-    sizes = np.bincount(of_record, minlength=len(first))
-    return Persons(of_record, first, np.argsort(of_record, kind="stable"), np.cumsum(sizes) - sizes)
+    records = members_by_group(of_record, len(first))
+    return Persons(of_record, first, records.rows, records.starts[:-1])
 
 
 def records_of_nobody(where: str, column: str, records: int) -> DataError:

@@ -218,14 +218,14 @@ def sensitive_among(column: Coded, whole: Sensitive, persons: Persons | None, wh
     place = {value: code for code, value in enumerate(whole.values)}
     codes = np.array([*(place.get(text, -1) for text in column.texts), whole.known], dtype=np.int32)[column.codes]
     if (codes < 0).any():
-        raise changed_meanwhile(where)
+        raise error_of_change(where)
     if persons is None:
         return replace(whole, row=np.arange(len(codes), dtype=np.int32), code=codes)
     row, code = _person_pairs(persons, codes, whole.known)
     return replace(whole, row=row, code=code)
 
 
-def changed_meanwhile(where: str) -> DataError:
+def error_of_change(where: str) -> DataError:
     """Return the error about a table that has a value which it did not have when it was read before."""
     return DataError(f"{where} changed while kveil read it; nothing was written. Run again once it stays as it is.")
 

@@ -63,6 +63,7 @@ def _unchanged(source: Source, table: Table, sensitive: Sensitive, shown: Longs)
         .unique()
     )
     values = sensitive.as_shown(pairs["item"].unique().to_list())
+    # An order and no codes, for which there is `codes_among`: items stay texts of which each is kept once.
     pairs = pairs.with_columns(pl.col("item").cast(pl.Enum(values))).sort("person", "item")
     return _lists(pairs, table.rows, name)
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
-from kveil.policy.components import Component, components, suppressed_together
+from kveil.policy.components import Component, components, components_suppressed_with
 from kveil.policy.model import Policy
 from kveil.table.order import ranks_of_sets, ranks_of_texts, sorted_rows
 from kveil.table.persons import Persons
@@ -112,7 +112,7 @@ class Table:
         """Whether a row suppressed in one component is gone from all: dropped, or starred as a whole."""
         if self.policy.suppression.show == "drop" or self.persons is not None:
             return True
-        linked = all(len(together) == len(self.components) for together in suppressed_together(self.policy))
+        linked = all(len(together) == len(self.components) for together in components_suppressed_with(self.policy))
         return linked and len(self.components) > 1
 
     @property

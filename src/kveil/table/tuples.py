@@ -8,6 +8,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.order import ranks_of_sets
 from kveil.table.sensitive import Sensitive
 from kveil.table.table import Table
@@ -40,7 +41,7 @@ def in_tuples(table: Table) -> TupleTable:
     return TupleTable(chosen_rows(table, first, table.tally(of_row, len(first)).astype(np.int64)), of_row)
 
 
-def expanded(table: Table) -> TupleTable:
+def expand_rows(table: Table) -> TupleTable:
     """Return a table with a row for every record that the rows of another stand for, those of a row side by side."""
     rows = np.repeat(np.arange(table.rows, dtype=np.int32), table.weights)
     return TupleTable(chosen_rows(table, rows, None), rows)
@@ -78,9 +79,8 @@ def _values_of(sensitive: Sensitive, rows: Ints) -> Sensitive:
 
 def pairs_of_rows(sensitive: Sensitive, rows: Ints) -> tuple[Ints, Longs]:
     """Return the place of some rows that each of their pairs of a row and a value belongs to, and the pair's own."""
-    order = np.argsort(sensitive.row, kind="stable")
-    ends = np.cumsum(np.bincount(sensitive.row, minlength=int(rows.max(initial=-1)) + 1))
-    number = np.diff(ends, prepend=0)[rows]
+    order, starts = members_by_group(sensitive.row, max(int(own.max(initial=-1)) for own in (sensitive.row, rows)) + 1)
+    number = starts[rows + 1] - starts[rows]
     row = np.repeat(np.arange(len(rows), dtype=np.int32), number)
     within = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
-    return row, order[np.repeat(ends[rows] - number, number) + within]
+    return row, order[np.repeat(starts[rows], number) + within]

@@ -19,7 +19,7 @@ from kveil.verifier.stars import Suppressed
 from kveil.words import count, listing
 
 
-def left_out_warnings(policy: Policy, aligned: BesideOriginal, suppressed: Suppressed) -> list[str]:
+def warnings_of_left_out(policy: Policy, aligned: BesideOriginal, suppressed: Suppressed) -> list[str]:
     """Warn of those left out of a component who, by the values they had, break its models as a group."""
     before = aligned.before
     warnings: dict[str, None] = {}

@@ -18,10 +18,10 @@ from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.kept_cells import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
-from kveil.verifier.left_out import left_out_warnings
+from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, original_rows, release_rows, rule_texts
-from kveil.verifier.starred_values import hidden_values
+from kveil.verifier.starred_values import check_hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import (
     compare_generalized,
@@ -105,7 +105,7 @@ def verify_rows(
     differences = None if aligned is None else compare_generalized(aligned, policy, stars)
     impossible = impossible_stars(policy, stars) if differences is None else differences.impossible
     suppressed = read_stars(policy, release, rows, stars, impossible)
-    hidden = hidden_values(policy, release, rows, suppressed)
+    hidden = check_hidden_values(policy, release, rows, suppressed)
     kept = None if aligned is None else compare_kept(aligned, policy, hidden.rows)
     findings += unknown_labels(rows, policy, stars) if differences is None else differences.findings
     if aligned is not None:
@@ -116,7 +116,7 @@ def verify_rows(
     suppression, beyond_limit = judge_suppression(rows, policy, suppressed, aligned)
     findings += [*broken, *(sentence for _, sentence in dependencies if sentence), *beyond_limit]
     warnings = star_warnings(policy, rows, suppression["starred"])
-    private_warnings = [] if aligned is None else left_out_warnings(policy, aligned, suppressed)
+    private_warnings = [] if aligned is None else warnings_of_left_out(policy, aligned, suppressed)
     if aligned is not None and policy.dependencies:
         narrowed = narrowed_groups(policy, release, aligned, suppressed.taking_part())
         private_warnings += narrowing_warnings(narrowed, rows.noun)

@@ -36,11 +36,11 @@ from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.kept_cells import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
-from kveil.verifier.left_out import left_out_warnings
+from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.narrowing import rule_columns
 from kveil.verifier.release import judge_guarantees, judge_suppression, star_warnings, strange_columns
 from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, known_items, rule_texts
-from kveil.verifier.starred_values import hidden_values
+from kveil.verifier.starred_values import check_hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import compare_generalized, unknown_items
 from kveil.verifier.verdict import DependencyCheck, Verdict
@@ -101,7 +101,7 @@ class SlicedRelease:
         aligned = _strict(laid, rows)
         form = check_form(laid.release, rows, policy, aligned)
         suppressed, broken = self._judge_models(laid, rows, slicing)
-        hidden = hidden_values(policy, laid.release, rows, suppressed)
+        hidden = check_hidden_values(policy, laid.release, rows, suppressed)
         kept = compare_kept(aligned, policy, hidden.rows)
         self._untrue += kept.untrue
         self._changed += kept.changed
@@ -191,7 +191,7 @@ class SlicedRelease:
         findings += [*self._findings, *self._strange_whole(rows, stars), *beyond_limit, *incomplete(policy, counts)]
         if any(totals != counts.written for totals in self._again.values()):
             findings.append("the release as it was read again is not the one that was compared with the original.")
-        private_warnings = left_out_warnings(policy, aligned, suppressed)
+        private_warnings = warnings_of_left_out(policy, aligned, suppressed)
         dependencies, broken = self._judge_rules()
         findings += broken
         warnings = [*star_warnings(policy, rows, suppression["starred"]), *self._warnings]

@@ -12,7 +12,7 @@ from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.rows import Rows, stars_apart
-from kveil.verifier.stars import Suppressed, any_of, protected_in, shows_star
+from kveil.verifier.stars import Suppressed, any_of, attributes_protected_in, shows_star
 from kveil.words import count
 
 
@@ -24,7 +24,7 @@ class Hidden:
     findings: tuple[str, ...] = ()
 
 
-def hidden_values(policy: Policy, release: Source, rows: Rows, suppressed: Suppressed) -> Hidden:
+def check_hidden_values(policy: Policy, release: Source, rows: Rows, suppressed: Suppressed) -> Hidden:
     """Check what suppressed rows show of sensitive attributes.
 
     A row that is suppressed in a component is so in every one that protects one of the same attributes, and shows `*`
@@ -33,7 +33,7 @@ def hidden_values(policy: Policy, release: Source, rows: Rows, suppressed: Suppr
     """
     if rows.persons:
         return Hidden()
-    protected = [protected_in(policy, part) for part in suppressed.parts]
+    protected = [attributes_protected_in(policy, part) for part in suppressed.parts]
     findings = _astray(protected, suppressed, rows)
     hidden: dict[str, pl.Series] = {}
     for name in policy.with_role("sensitive"):

@@ -125,12 +125,12 @@ def _is_group(policy: Policy, part: Component, rows: Rows, group: pl.Series, eve
     )
 
 
-def protected_in(policy: Policy, part: Component) -> set[str]:
+def attributes_protected_in(policy: Policy, part: Component) -> set[str]:
     """Return the sensitive attributes that models of a component name."""
     return {name for i in part.models for name in sensitive_of(policy.privacy[i])}
 
 
-def unprotected(policy: Policy) -> set[str]:
+def attributes_without_model(policy: Policy) -> set[str]:
     """Return the sensitive attributes that no model names."""
     return set(policy.with_role("sensitive")).difference(*(sensitive_of(model) for model in policy.privacy))
 
@@ -142,7 +142,7 @@ def shows_star(release: Source, rows: Rows, name: str) -> pl.Series:
 
 def _values_hidden(policy: Policy, part: Component, release: Source, rows: Rows) -> pl.Series:
     """Return the rows that show `*` for every sensitive value that a row suppressed in a component must not publish."""
-    names = protected_in(policy, part) | unprotected(policy)
+    names = attributes_protected_in(policy, part) | attributes_without_model(policy)
     hidden = pl.Series(np.full(rows.height, bool(names)))
     for name in names:
         hidden &= shows_star(release, rows, name)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kveil.algorithms.bound import bound
-from kveil.algorithms.bound.cost_shares import SharedConstraint, evenly, share_out, sum_of_simple
+from kveil.algorithms.bound.cost_shares import SharedConstraint, even_shares, share_out, sum_of_simple
 from kveil.algorithms.bound.covers import SCALE, WHOLE_SHARE
 from kveil.algorithms.bound.prices import prices
 from kveil.frames import from_frame
@@ -54,7 +54,7 @@ def test_bounds_at_any_shares_add_up_to_no_more_than_the_optimum(seed: int) -> N
 def test_parts_are_moved_never_made_and_the_sum_only_rises(seed: int) -> None:
     table = table_of(naive.tiny_rows(Random(seed), 30))
     constraints = constraints_of(table)
-    for own, shares in zip(constraints, evenly(constraints), strict=True):
+    for own, shares in zip(constraints, even_shares(constraints), strict=True):
         own.shares = shares
     before = sum_of_simple(constraints)
     share_out(constraints, Stop())
@@ -79,4 +79,4 @@ def test_a_bound_by_shares_is_no_lower_than_one_by_disjoint_attributes(monkeypat
 def test_what_is_no_multiple_goes_to_the_first() -> None:
     table = table_of(naive.tiny_rows(Random(1), 10))
     three = [SharedConstraint(table, (0, 1), 2), SharedConstraint(table, (1, 2), 2), SharedConstraint(table, (1,), 2)]
-    assert evenly(three) == [{0: 16, 1: 6}, {1: 5, 2: 16}, {1: 5}]
+    assert even_shares(three) == [{0: 16, 1: 6}, {1: 5, 2: 16}, {1: 5}]

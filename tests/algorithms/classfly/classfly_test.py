@@ -27,7 +27,7 @@ from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result
-from kveil.models.distributions import AlphaShare, DistinctValues, exact
+from kveil.models.distributions import AlphaShare, DistinctValues, as_fraction
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset
@@ -732,7 +732,7 @@ def test_the_subset_is_unique_and_maximal_for_counts_and_distinct_values(
 
 def test_for_shares_there_are_several_and_the_loop_gives_one_that_holds() -> None:
     # Two 1s and one 2 in one group, no value above a half: dropping either 1 would do, the loop drops the group.
-    model = AlphaShare("s", exact("0.5"), 1)
+    model = AlphaShare("s", as_fraction("0.5"), 1)
     assert not model.unique_subset
     rows = [("x", "u", "1"), ("x", "u", "1"), ("x", "u", "2"), ("y", "u", "1"), ("y", "u", "2")]
     assert [good_by_hand(rows, chosen, "a", model) for chosen in ({0, 2}, {1, 2}, {0, 1, 2})] == [True, True, False]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent
 from kveil.algorithms.classfly.left_over import _cheapest, _covering, _way_up, take_in
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent
 from kveil.algorithms.component import components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.table.table import Table

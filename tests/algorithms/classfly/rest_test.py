@@ -7,7 +7,7 @@ import pytest
 
 from coded_tables import QUASI, coded
 from kveil.algorithms.classfly import rest as module
-from kveil.algorithms.classfly.part import ClassflyComponent
+from kveil.algorithms.classfly.classfly_component import ClassflyComponent
 from kveil.algorithms.classfly.rest import Rest
 from kveil.algorithms.component import components_of
 from kveil.algorithms.shown_tuples import Tuples

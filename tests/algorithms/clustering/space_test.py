@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded, texts_of
-from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of, sorted_by_group
+from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of, sort_by_group
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 
@@ -101,7 +101,7 @@ def test_kept_rows_stand_by_group_in_canonical_order() -> None:
     own = table(0)
     group = (np.arange(len(own.distinct.weights)) % 2).astype(np.int32)
     kept = np.arange(30) != 4
-    rows, of_row = sorted_by_group(own, group, kept)
+    rows, of_row = sort_by_group(own, group, kept)
     assert sorted(rows.tolist()) == np.flatnonzero(kept).tolist()
     assert (np.diff(of_row) >= 0).all()
     place = np.argsort(own.canonical)

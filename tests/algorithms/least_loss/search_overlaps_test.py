@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,10 @@ from kveil.algorithms.least_loss.layout import whole_numbers
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import try_moves
+from kveil.measures import released_loss
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.stopping import Stop
@@ -33,6 +35,7 @@ from kveil.table.encode import encode
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from naive import overlaps as naive_overlap
+from numbers_that_overlap import policy_over_numbers
 from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed
 
@@ -77,6 +80,74 @@ def test_everything_holds_after_every_kept_move(privacy: str, more: str) -> None
         suppressed[0][overlap.came_in()] = False
         holds(frame, table, Solution(tuple(overlap.shown(solution)), suppressed))
     assert kept
+
+
+@pytest.mark.parametrize("boundary", ["", "max_width: 14"])
+@pytest.mark.parametrize("numbers", ["within: [0, 60]", "within: [0, 60], round: 5"])
+def test_spans_of_numbers_move_and_hold_after_every_kept_move(boundary: str, numbers: str) -> None:
+    frame = _with_missing(people(150), 0.05)
+    more = "suppression: {limit: 0.4}\ndata: {missing: ['?']}"
+    table = encode(from_frame(frame), policy_over_numbers(boundary, more=more, numbers=numbers))
+    solution = run(find("mondrian"), table, {})
+    overlap = overlap_of(table, solution)
+    spans = set()
+    for _ in range(150):
+        before = overlap.total, overlap.state.nodes.copy()
+        try_moves(overlap.laid, 1, hides=overlap.refined.hides)
+        assert overlap.total <= before[0]
+        if (overlap.state.nodes == before[1]).all():
+            continue
+        spans |= set(overlap.state.nodes[:, 0].tolist()) - set(before[1][:, 0].tolist())
+        _holds_with(frame, table, overlap, solution)
+    before_narrowing = overlap.total
+    overlap.narrow()
+    assert overlap.total <= before_narrowing
+    _holds_with(frame, table, overlap, solution)
+    assert len(spans) > 3
+
+
+def _with_missing(frame: pl.DataFrame, share: float) -> pl.DataFrame:
+    gone = np.random.default_rng(1).random(frame.height) < share
+    return frame.with_columns(age=pl.when(pl.Series(gone)).then(pl.lit("?")).otherwise(pl.col("age")))
+
+
+def _holds_with(frame: pl.DataFrame, table: Table, overlap: descent.OverlapSearch, solution: Solution) -> None:
+    suppressed = solution.suppressed.copy()
+    suppressed[0][overlap.came_in()] = False
+    holds(frame, table, Solution(tuple(overlap.shown(solution)), suppressed))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_policies_with_spans_hold_and_lose_no_more_than_any_start(seed: int) -> None:
+    chance = random.Random(seed)
+    frame = _with_missing(people(chance.randint(40, 220), seed), chance.choice([0, 0, 0.1]))
+    sets = [["age", "city"], ["age", "sex"], ["age", "city", "sex"]]
+    chosen = [*chance.sample(sets, chance.randint(1, 2)), ["city", "sex"], *chance.choice([[], [["age"]]])]
+    models = [f"{{model: k-anonymity, attributes: [{', '.join(own)}], k: {chance.randint(2, 8)}}}" for own in chosen]
+    over = f"attributes: [{', '.join(chosen[0])}], sensitive: illness"
+    models += chance.choice(
+        [[], [f"{{model: l-diversity, {over}, l: 2}}"], [f"{{model: t-closeness, {over}, t: 0.5}}"]]
+    )
+    boundary = chance.choice(["", "", "max_width: 20"])
+    bounds = ["round: 5", "bounds: values" if boundary else "bounds: midpoints", "bounds: values"]
+    policy = policy_over_numbers(
+        boundary,
+        f"[{', '.join(models)}]",
+        f"suppression: {{limit: {chance.choice([0.0, 0.3])}, show: {chance.choice(['drop', 'star'])}}}\n"
+        f"data: {{missing: ['?']}}\nseed: {seed}",
+        f"within: [0, 60], {chance.choice(bounds)}",
+    )
+    table = encode(from_frame(frame), policy)
+    try:
+        refined = run(find("least-loss"), table, {})
+    except kveil.Unmeetable:
+        return
+    holds(frame, table, refined)
+    with suppress(kveil.Unmeetable):
+        assert released_loss(table, refined) <= released_loss(table, run(find("mondrian"), table, {"refine": "off"}))
+    assert [shown.codes.tolist() for shown in run(find("least-loss"), table, {}).shown] == [
+        shown.codes.tolist() for shown in refined.shown
+    ]
 
 
 @given(st.data())

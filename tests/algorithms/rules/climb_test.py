@@ -6,7 +6,7 @@ import pytest
 
 from coded_tables import QUASI, coded, shown_as, texts_of
 from kveil.algorithms.declared_rules import rules_of
-from kveil.algorithms.rules.climb import MODELS, RULES, climbed
+from kveil.algorithms.rules.climb import MODELS, RULES, let_sides_climb
 from kveil.errors import Unmeetable
 from kveil.table.solution import Solution
 
@@ -19,7 +19,7 @@ def kept(
     attributes = {"l": QUASI, "r": {"role": QUASI, "hierarchy": TREE, **more}, "w": "insensitive", "s": "sensitive"}
     columns = {"l": left, "r": right, "w": list("1112")[: len(left)], "s": list("1212")[: len(left)]}
     table = coded(columns, attributes, dependencies=[rule], limit=limit, k=k)
-    return climbed(table, shown_as(table, {"l": left, "r": right}), rules_of(table, multivalued=True))
+    return let_sides_climb(table, shown_as(table, {"l": left, "r": right}), rules_of(table, multivalued=True))
 
 
 def test_right_sides_of_one_left_side_show_what_covers_them() -> None:

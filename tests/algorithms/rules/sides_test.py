@@ -11,7 +11,7 @@ import pytest
 from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.registry import find
 from kveil.algorithms.rules.keep import keep_rules
-from kveil.algorithms.rules.sides import check_sides, climbed_sides, rule_attributes
+from kveil.algorithms.rules.sides import check_sides, climb_sides, rule_attributes
 from kveil.algorithms.stars import star_cells
 from kveil.errors import Refused, Unmeetable
 from kveil.frames import from_frame
@@ -42,7 +42,7 @@ def by_sides(table: Table, solution: Solution) -> tuple[dict[str, list[str]], in
     given = {
         name: Shown(tuples[name].to_numpy(), own.labels, own.ncp, own.il, own.is_star) for name, own in shown.items()
     }
-    climbed = climbed_sides(table, given, tuples["alone"].to_numpy(), tuples["times"].cast(pl.Int64).to_numpy())
+    climbed = climb_sides(table, given, tuples["alone"].to_numpy(), tuples["times"].cast(pl.Int64).to_numpy())
     texts = [pl.Series(f"{n} now", [own.labels[c] for c in own.codes.tolist()]) for n, own in climbed.shown.items()]
     after = laid.join(tuples.with_columns(texts), on=laid.columns, how="left", maintain_order="left")
     return {name: after[f"{name} now"].to_list() for name in names}, climbed.records

@@ -6,7 +6,7 @@ import numpy as np
 
 from coded_tables import QUASI, coded
 from kveil.algorithms.declared_rules import rules_of
-from kveil.algorithms.rules.tighten import tightened
+from kveil.algorithms.rules.tighten import tighten_limits
 from kveil.table.table import Table
 
 LEFT = {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c", "d"]}}}}
@@ -17,7 +17,7 @@ COLUMNS = {"left": list("abcd"), "right": ["p", "q", "r", "r"], "w": ["1", "1", 
 def tight(boundary: object = None, rule: str = "left -> right") -> tuple[Table, Table | None]:
     right = {"role": QUASI, "hierarchy": RIGHT, **({} if boundary is None else {"boundary": boundary})}
     table = coded(COLUMNS, {"left": LEFT, "right": right, "w": "insensitive"}, dependencies=[rule])
-    return table, tightened(table, rules_of(table, multivalued=False))
+    return table, tighten_limits(table, rules_of(table, multivalued=False))
 
 
 def limits(table: Table) -> set[str]:
@@ -30,7 +30,7 @@ def test_values_whose_right_sides_can_never_be_one_are_kept_apart() -> None:
     assert found is not None
     assert limits(found) == {"N", "S"}
     assert limits(table) == {"*"}
-    assert tightened(table, rules_of(table, multivalued=False)) is found  # the same however often it is asked for
+    assert tighten_limits(table, rules_of(table, multivalued=False)) is found  # the same however often it is asked for
 
 
 def test_a_right_side_that_is_released_as_it_is_never_meets_another() -> None:

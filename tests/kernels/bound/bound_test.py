@@ -17,7 +17,6 @@ from kveil.kernels.bound.bound import (
     kept_excess,
     new_tolls,
     no_cuts,
-    trim,
 )
 from kveil.kernels.bound.layout import CoverLattice, Cuts, KeptNodes
 from strategies import examples
@@ -148,8 +147,8 @@ def test_nodes_that_are_passed_over_or_trimmed_change_no_sum(seed: int, tuples: 
     low, used = draw.integers(0, 60, number), np.zeros(number, dtype=np.int64)
     high = low + draw.integers(0, 12, number)
     _, nodes = collect(lattice, low, high, k, used, 4_000)
-    _, trimmed = collect(lattice, low, high, k, used, 4_000)
-    rows = trim(trimmed, weight, low, high, k, large)
+    _, trimmed = collect(lattice, low, high, k, used, 4_000, low=low, large=large)
+    rows = trimmed.rows[: trimmed.number]
     assert rows.tolist() == [int(weight[members_of(nodes, i)].sum()) for i in range(nodes.number)]
     assert all(members_of(nodes, i) == members_of(trimmed, i) for i in np.flatnonzero(rows < large))
     none = insides_of(nodes, all_of(nodes), no_cuts(), number, 9)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kveil.kernels.grouping.equal_rows import (
     ROWS_WORTH_A_THREAD,
     add_up,
-    drop_small,
+    drop_rare,
     group_each,
     group_rows,
     sample_of_groups,
@@ -85,7 +85,7 @@ def test_rows_of_small_groups_are_dropped(seed: int, rows: int, groups: int, k: 
     told = list(zip(group.tolist(), weights.tolist(), alive.tolist(), strict=True))
     sizes = [sum(weight for own, weight, lives in told if lives and own == g) for g in range(groups)]
     expected = [lives and (sizes[g] == 0 or sizes[g] >= k) for g, _, lives in told]
-    assert drop_small(group, groups, weights, k, alive) == sum(lives for _, _, lives in told) - sum(expected)
+    assert drop_rare(group, groups, weights, k, alive) == sum(lives for _, _, lives in told) - sum(expected)
     assert alive.tolist() == expected
 
 

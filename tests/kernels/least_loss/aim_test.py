@@ -14,6 +14,7 @@ from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.repair_loops import list_active
 from laid_rows import both_tries, laid_out
 from naive.shown_rows import random_case
+from naive.trees import ListSpans
 
 call_first = from_python(loops.first_from)
 call_over = from_python(loops.lowest_over)
@@ -33,11 +34,15 @@ def test_the_first_row_with_a_leaf_is_found_by_halving(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_lowest_node_over_two_is_found_by_climbing(seed: int) -> None:
-    case = random_case(Random(seed))
+    case = random_case(Random(seed), spans=seed % 2 == 1)
     trees, _, _ = laid_out(case)
     for a, tree in enumerate(case.trees):
         for node in range(tree.nodes):
             for other in range(tree.nodes):
+                if isinstance(tree, ListSpans):
+                    over = tree.cover(node, other)
+                    assert call_over(trees, a, node, other) == (-1 if over is None else over)
+                    continue
                 first, last = tree.first[other], tree.last[other]
                 above = [n for n in tree.way(node) if tree.first[n] <= first and last <= tree.last[n]]
                 assert call_over(trees, a, node, other) == above[0]

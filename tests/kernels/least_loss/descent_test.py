@@ -18,7 +18,7 @@ from laid_rows import BothTries, both_tries, laid_out, state_of
 from naive.shown_rows import ShownCase, class_hash, random_case
 
 SEEDS = range(60)
-proposed = from_python(loops.proposed)
+proposed = from_python(loops.write_proposal)
 propose = from_python(loops.propose)
 
 

@@ -16,7 +16,7 @@ begin = from_python(loops.begin)
 lower_row = from_python(loops.lower_row)
 take_back = from_python(loops.take_back)
 list_active = from_python(loops.list_active)
-costlier = from_python(loops.costlier)
+costlier = from_python(loops.draw_costly_row)
 move = from_python(step)
 
 

@@ -26,14 +26,6 @@ def judged(models: Any, rows: Any) -> bool:
     return good
 
 
-@numba.njit
-def tallied(models: Any, rows: Any, out: Any) -> None:
-    for row in rows:
-        loops.count_values(models, row)
-    for row in out:
-        loops.uncount_values(models, row)
-
-
 def laid(values: list[int], kind: int, k: int, share: tuple[int, int], bound: float) -> Any:
     """One value per row; for distances the values stand in a line, the first two below a node of their own."""
     whole = np.bincount(values, minlength=KNOWN + 1)[None, :] / len(values)
@@ -123,16 +115,3 @@ def test_a_group_is_good_where_its_rows_say_so(kind: int, k: int, share: tuple[i
 
 def test_nothing_is_asked_where_there_are_no_models() -> None:
     assert judged(kinds.no_models(), np.array([0, 0, 0], dtype=np.int64)[:0])
-
-
-def test_rows_that_are_taken_out_again_are_not_counted() -> None:
-    random = np.random.default_rng(5)
-    for _ in range(40):
-        values = random.integers(0, KNOWN + 1, 8).tolist()
-        rows = random.permutation(8)[: int(random.integers(1, 9))]
-        out = rows[: int(random.integers(0, len(rows) + 1))]
-        models = laid(values, kinds.DISTINCT, 1, (2, 1), 0.0)
-        tallied(models, rows.astype(np.int64), out.astype(np.int64))
-        left = Counter(values[row] for row in rows[len(out) :])
-        assert models.tally[0].tolist() == [left[code] for code in range(KNOWN + 1)]
-        assert sorted(models.touched[0][: models.used[0]].tolist()) == sorted({values[row] for row in rows})

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kveil.flow.steps.inputs import table_of
-from kveil.report.warn.cells import formula_cells, formula_names, release_warnings, starting, unique_columns
+from kveil.report.warn.cells import count_formula_starts, formula_cells, formula_names, release_warnings, unique_columns
 from support import QUASI, make_policy
 
 POLICY = make_policy({"q": QUASI, "a": "insensitive", "b": "insensitive", "s": "sensitive"})
@@ -17,18 +17,18 @@ POLICY = make_policy({"q": QUASI, "a": "insensitive", "b": "insensitive", "s": "
 
 @pytest.mark.parametrize("text", ["=1", "+x", "-x", "@a", "\t=1", "\r\n=1", "\uff1d1", "-1-2"])
 def test_a_text_that_a_spreadsheet_would_run(text: str) -> None:
-    assert starting(pl.Series([text])) == 1
+    assert count_formula_starts(pl.Series([text])) == 1
 
 
 @pytest.mark.parametrize("text", ["-5", "+5", "-.5", "-5.", "+1e-3", "-1.5E10", "", "1=1"])
 def test_a_number_with_a_sign_is_no_formula_nor_what_has_one_inside(text: str) -> None:
-    assert starting(pl.Series([text])) == 0
+    assert count_formula_starts(pl.Series([text])) == 0
 
 
 def test_equal_rows_taken_together_count_as_many() -> None:
     texts = pl.Series(["=a", "b", None, "=c"])
-    assert starting(texts) == 2
-    assert starting(texts, times=np.array([3, 10, 10, 4])) == 7
+    assert count_formula_starts(texts) == 2
+    assert count_formula_starts(texts, times=np.array([3, 10, 10, 4])) == 7
     assert formula_names(["=a", "b", "-1"]) == 1
 
 

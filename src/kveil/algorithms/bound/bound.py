@@ -21,7 +21,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TypedDict
 
-from kveil.algorithms.bound.cost_shares import SharedConstraint, evenly, share_out, sum_of_simple
+from kveil.algorithms.bound.cost_shares import SharedConstraint, even_shares, share_out, sum_of_simple
 from kveil.algorithms.bound.covers import SCALE, WHOLE_SHARE, affordable_levels, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.component import SearchComponent, components_of
@@ -145,7 +145,7 @@ def _shared_out(
     constraints = [SharedConstraint(table, over, k) for over, k in _sizes_asked(component).items()]
     owned = [{p: WHOLE_SHARE for p, owner in apart.owners.items() if owner == own.over} for own in constraints]
     tried = []
-    for beginning in (owned, evenly(constraints)):
+    for beginning in (owned, even_shares(constraints)):
         for own, shares in zip(constraints, beginning, strict=True):
             own.shares = shares
         share_out(constraints, Stop(seconds=share, within=current()))

@@ -91,7 +91,7 @@ def share_out(constraints: list[SharedConstraint], stop: Stop) -> None:
                     moved = True
 
 
-def evenly(constraints: list[SharedConstraint]) -> list[CostShares]:
+def even_shares(constraints: list[SharedConstraint]) -> list[CostShares]:
     """Return equal shares of every attribute for the constraints over it, what is left over for the first of them."""
     found: list[CostShares] = [{} for _ in constraints]
     for position in sorted({position for own in constraints for position in own.over}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent, only
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent, only
 from kveil.algorithms.stars import without_part
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.equal_rows import add_up, group_each, group_rows

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent, Filter
 from kveil.algorithms.classfly.left_over import take_in
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent, Filter
 from kveil.algorithms.classfly.rest import Rest
 from kveil.algorithms.component import components_of
 from kveil.algorithms.judge import PolicyJudge, Standing

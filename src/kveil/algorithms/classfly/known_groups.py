@@ -10,7 +10,7 @@ import numpy as np
 
 from kveil.algorithms.component import Constraint
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.equal_rows import drop_small
+from kveil.kernels.grouping.equal_rows import drop_rare
 
 NEARLY_NONE = 0.25  # of k members that groups are expected to have: then hardly any has k of them
 
@@ -27,7 +27,7 @@ class KnownGroup:
         """Tell which tuples are in a group of k records or more, all that are left counted."""
         if self.large is None:
             self.large = np.ones(len(self.group), dtype=bool)
-            drop_small(self.group, self.number, weights, k, self.large)
+            drop_rare(self.group, self.number, weights, k, self.large)
         return self.large
 
 

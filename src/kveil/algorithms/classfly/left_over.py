@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.classfly.aside_groups import AsideGroups, equal_columns
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.stars import can_show_stars
 from kveil.arrays import Bools, Floats, Ints, Longs
@@ -227,7 +227,7 @@ class _Gathering:
         self.size += size
         self._count(group, -size)
 
-    def _spared(self, near: Longs, here: Ints) -> tuple[Ints, Ints, Ints]:
+    def _spared(self, near: Longs, here: Ints) -> tuple[Longs, Longs, Ints]:
         """Return who was looked at, the groups that can be spared, cheapest first, and what each would show.
 
         Of very many only the ``PLACES`` cheapest are looked at, unless none of these can be spared.

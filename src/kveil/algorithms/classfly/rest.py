@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kveil.algorithms.classfly.classfly_component import ClassflyComponent, only
 from kveil.algorithms.classfly.known_groups import KnownGroups
-from kveil.algorithms.classfly.part import ClassflyComponent, only
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
 
@@ -43,7 +43,7 @@ class Rest:
 
     def satisfied(self) -> Bools:
         """Return the tuples that may be set aside."""
-        return self.part.satisfied(self.nodes, self.weights, self.pairs, self.known)
+        return self.part.satisfied(self.nodes, self.weights, self.pairs, known=self.known)
 
     def set_aside(self, good: Bools, nodes: Ints) -> None:
         """Note in ``nodes`` what some of the tuples show, which are left no longer."""

@@ -72,26 +72,26 @@ class Clusterer(Splitter):
         return ComponentParts(clusters.label, clusters.low, clusters.high)
 
     def _diverse(self, space: Space, alive: Bools, k: int) -> RowClusters:
-        rows, items, groups = self._items(alive)
+        rows, tuples, groups = self._tuples(alive)
         label = np.full(len(alive), -1, dtype=np.int32)
         if not len(rows):
             nothing = np.zeros((len(self.positions), 0), dtype=np.int32)
             return RowClusters(label, nothing, nothing, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
-        first = rows[items.start[:-1]]
+        first = rows[tuples.start[:-1]]
         everyone = values_of(self.table, self.pairs, self.models, np.where(alive, self.weights, 0))
         needs = needs_of(self.models, self.sensitive)
         needs = needs._replace(k=np.ones_like(needs.k))  # sizes are asked for apart
         values = cut_to_rows(everyone, first)
-        values = values._replace(times=np.ones_like(values.times))  # an item stands for rows, and is counted row by row
-        made = cluster_diverse(space.costs, items, needs, values, groups, k, self.component.more_is_safe)
+        values = values._replace(times=np.ones_like(values.times))  # a tuple stands for rows, and is counted row by row
+        made = cluster_diverse(space.costs, tuples, needs, values, groups, k, self.component.more_is_safe)
         label[rows] = made.label
-        of_cluster = self.mam.group[rows[items.start[groups[:-1]]]][made.group]
+        of_cluster = self.mam.group[rows[tuples.start[groups[:-1]]]][made.group]
         low, high = np.ascontiguousarray(made.low.T), np.ascontiguousarray(made.high.T)
         clusters = RowClusters(label, low, high, made.size.copy(), of_cluster)
         Placement(self, space, clusters, alive).place(rows[made.label < 0])
         return clusters
 
-    def _items(self, alive: Bools) -> tuple[Ints, DistinctTuples, Longs]:
+    def _tuples(self, alive: Bools) -> tuple[Ints, DistinctTuples, Longs]:
         """Return the rows by group and in canonical order, runs of equal ones as tuples, and where groups start."""
         table = self.table
         rank = np.empty(table.rows, dtype=np.int64)
@@ -113,10 +113,10 @@ class Clusterer(Splitter):
         first = rows[new]
         low = np.ascontiguousarray(self.low[:, first].T)
         high = np.ascontiguousarray(self.high[:, first].T)
-        of_item = self.mam.group[first]
-        groups = np.flatnonzero(np.append(True, of_item[1:] != of_item[:-1])) if len(first) else new
-        items = DistinctTuples(low, high, np.append(new, len(rows)).astype(np.int64))
-        return rows, items, np.append(groups, len(first)).astype(np.int64)
+        of_tuple = self.mam.group[first]
+        groups = np.flatnonzero(np.append(True, of_tuple[1:] != of_tuple[:-1])) if len(first) else new
+        tuples = DistinctTuples(low, high, np.append(new, len(rows)).astype(np.int64))
+        return rows, tuples, np.append(groups, len(first)).astype(np.int64)
 
     def dissolve(self, parts: ComponentParts) -> None:
         """Give the rows of clusters that would show nothing but `*` to others of their MAM group."""

@@ -12,6 +12,7 @@ from kveil.algorithms.stars import star_spans
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.clustering.greedy import blocks, cluster
 from kveil.kernels.clustering.layout import Costs, DistinctTuples
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -71,7 +72,7 @@ class Space:
             weights = np.bincount(distinct.member[kept], minlength=len(weights)).astype(np.int64)
         return mam_groups(self.table, self.positions, self.low, self.high, weights, k)
 
-    def items(self, rows: Ints) -> DistinctTuples:
+    def tuples(self, rows: Ints) -> DistinctTuples:
         """Return runs of equal neighbours among rows as tuples; the rows are sorted."""
         member = self.table.distinct.member[rows]
         new = np.flatnonzero(np.append(True, member[1:] != member[:-1])) if len(rows) else np.zeros(0, dtype=np.int64)
@@ -115,11 +116,11 @@ class Space:
         return Offers(open_to, low, high, growth, self.is_star(low, high))
 
 
-def sorted_by_group(table: Table, group: Ints, kept: Bools) -> tuple[Ints, Ints]:
+def sort_by_group(table: Table, group: Ints, kept: Bools) -> tuple[Ints, Ints]:
     """Return the kept rows by group, in canonical order inside each, and the groups of those rows."""
     rows = table.canonical[kept[table.canonical]]
     of_row = group[table.distinct.member[rows]]
-    order = np.argsort(of_row, kind="stable")
+    order = members_by_group(of_row).rows
     return rows[order].astype(np.int32), of_row[order]
 
 
@@ -128,17 +129,17 @@ def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | N
 
     Every group with a kept row has at least k of them.
     """
-    rows, of_row = sorted_by_group(space.table, group, kept)
-    items = space.items(rows)
-    first = of_row[items.start[:-1]]
+    rows, of_row = sort_by_group(space.table, group, kept)
+    tuples = space.tuples(rows)
+    first = of_row[tuples.start[:-1]]
     groups = np.append(np.flatnonzero(np.append(True, first[1:] != first[:-1])), len(first)).astype(np.int64)
     if not len(rows):
         groups = np.zeros(1, dtype=np.int64)
     blocks_made = 0
     if most is not None and len(rows):
-        rows, items, groups = _in_blocks(space, rows, items, groups, k, most)
+        rows, tuples, groups = _in_blocks(space, rows, tuples, groups, k, most)
         blocks_made = len(groups) - 1
-    made = cluster(space.costs, items, groups, k)
+    made = cluster(space.costs, tuples, groups, k)
     label = np.full(space.table.rows, -1, dtype=np.int32)
     label[rows] = made.label
     of_cluster = np.zeros(len(made.size), dtype=np.int32)
@@ -148,11 +149,11 @@ def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | N
 
 
 def _in_blocks(
-    space: Space, rows: Ints, items: DistinctTuples, groups: Longs, k: int, most: int
+    space: Space, rows: Ints, tuples: DistinctTuples, groups: Longs, k: int, most: int
 ) -> tuple[Ints, DistinctTuples, Longs]:
     """Return rows, tuples and groups after groups were split into blocks; a block below k stays with the next one."""
-    order, starts = blocks(space.costs, items, groups, most)
-    weight = np.diff(items.start)[order]
+    order, starts = blocks(space.costs, tuples, groups, most)
+    weight = np.diff(tuples.start)[order]
     inside = np.add.reduceat(weight, starts[:-1])
     of_block = np.searchsorted(groups, starts[:-1], side="right") - 1  # the group each block is in
     ahead = np.bincount(of_block, weights=inside)  # rows of every group from a block on
@@ -164,11 +165,9 @@ def _in_blocks(
         merged[block] = number
         size += int(inside[block])
         ahead[group] -= inside[block]
-    of_item = np.empty(len(order), dtype=np.int64)
-    of_item[order] = np.repeat(merged, np.diff(starts))
-    of_row = np.repeat(of_item, np.diff(items.start))
-    by_block = np.argsort(of_row, kind="stable")
-    items = space.items(rows[by_block])
-    sorted_blocks = np.sort(of_item)
-    new = np.flatnonzero(np.append(True, sorted_blocks[1:] != sorted_blocks[:-1]))
-    return rows[by_block], items, np.append(new, len(order)).astype(np.int64)
+    of_tuple = np.empty(len(order), dtype=np.int64)
+    of_tuple[order] = np.repeat(merged, np.diff(starts))
+    of_row = np.repeat(of_tuple, np.diff(tuples.start))
+    by_block = members_by_group(of_row).rows
+    tuples = space.tuples(rows[by_block])
+    return rows[by_block], tuples, members_by_group(of_tuple).starts

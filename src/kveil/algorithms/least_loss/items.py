@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.component import components_of
-from kveil.algorithms.neighbourhoods import hidden_with_neighbours
+from kveil.algorithms.neighbourhoods import hide_with_neighbours
 from kveil.algorithms.people.item_sets import bucketings
 from kveil.algorithms.people.one_to_many import share_again
 from kveil.algorithms.people.search_items import search_items
@@ -42,7 +42,7 @@ def with_searched_items(table: Table, solution: Solution, tries_per_row: float, 
         split, _ = split_kept(view, kept, by_gain=by_gain)
         if (split.suppressed_anywhere & kept).any():
             continue
-        if hidden_with_neighbours(table, split.shown, found.items, kept).any():
+        if hide_with_neighbours(table, split.shown, found.items, kept).any():
             continue
         split_anew.append(replace(split, items=found.items, reasons=solution.reasons, details=details))
     return least_lossy(table, split_anew) if split_anew else None

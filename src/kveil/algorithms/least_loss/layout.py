@@ -67,7 +67,7 @@ def leaves_of_codes(table: Table, positions: list[int], codes: Ints) -> tuple[In
     return low, high
 
 
-def _exact_bounds(scale: Scale) -> tuple[list[int], list[int], int, int]:
+def bounds_in_units(scale: Scale) -> tuple[list[int], list[int], int, int]:
     """Return the bounds of every number, downward and upward, the width, and the unit they are whole numbers of."""
     shown = scale.bounds()
     numbers = [n for pair in shown for n in pair] + [scale.width, *scale.spec.within]
@@ -113,7 +113,7 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
                 ints += [tree.first, tree.last, tree.parent]
         else:
             size = max(tree.leaves, 1)
-            below, above, width, unit = _exact_bounds(tree)
+            below, above, width, unit = bounds_in_units(tree)
             about[a, [field.KIND, field.WIDTH, field.SPAN_AT]] = field.SPAN, size, at_long
             down, up = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
             down[: len(below)], up[: len(above)] = below, above

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from operator import itemgetter
@@ -12,15 +13,17 @@ import numpy as np
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
+from kveil.algorithms.least_loss.overlap_starts import overlap_starts
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.neighbourhoods import looks_at_values
-from kveil.algorithms.settle import settle, settled_or_before
-from kveil.algorithms.small_tables import shown_at_least_cost
+from kveil.algorithms.settle import settle, settle_unless_dearer
+from kveil.algorithms.small_tables import show_at_least_cost
 from kveil.errors import Unmeetable
-from kveil.free_form import GivenOptions
+from kveil.free_form import Details, GivenOptions
 from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
+from kveil.policy.privacy import KAnonymity
 from kveil.progress import silent
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
@@ -48,10 +51,12 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     policy = table.policy
     several = len(binding_sets(policy)) > 1
     descends = _descends(table)
+    most = DESCENDED if descends else 1
     found: list[tuple[float, Solution]] = []
     failures: list[Unmeetable] = []
-    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
-    sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
+    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better. The
+    # components' `counts_only` does not tell: they see the sizes alone of (k,kᵐ)-anonymity, and no implied model.
+    sizes = all(isinstance(m, KAnonymity) for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
         for chosen in _ways(
             algorithm.name, one_way=sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS, climbs=descends
@@ -65,11 +70,11 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
                 if not found:
                     raise
                 return found[0][1]
-            details = {"start": algorithm.name, **chosen}
-            loss = released_loss(table, solution)
-            if all(loss != other for other, _ in found):
-                found = sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
-                found = found[: DESCENDED if descends else 1]
+            found = _lowest(table, found, {"start": algorithm.name, **chosen}, solution)[:most]
+    if descends:
+        with suppress(OutOfTime, TooLarge):
+            for name, solution in overlap_starts(table, rng, found[0][1] if found else None):
+                found = _lowest(table, found, {"start": name}, solution)[:most]
     least, best = (_descended(table, found) if descends else found[0]) if found else (0.0, None)
     small = _settled(table, _tried_table(table))
     if small is None and best is None:
@@ -79,6 +84,16 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     if best is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", lost=failures[0].lost)
     return best
+
+
+def _lowest(
+    table: Table, found: list[tuple[float, Solution]], details: Details, solution: Solution
+) -> list[tuple[float, Solution]]:
+    """Return starts with another one, the one that loses least first; of equals the first is kept alone."""
+    loss = released_loss(table, solution)
+    if any(loss == other for other, _ in found):
+        return found
+    return sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
 
 
 def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
@@ -104,7 +119,7 @@ def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float
     lowest = []
     for _, solution in found:
         try:
-            refined = settled_or_before(table, refine(table, solution, 0, None, silent), solution)
+            refined = settle_unless_dearer(table, refine(table, solution, 0, None, silent), solution)
         except OutOfTime:
             return found[0]
         lowest.append((released_loss(table, refined), refined))
@@ -171,7 +186,7 @@ def _small_table(table: Table) -> Solution | None:
         return None
     shown: list[Shown | None] = [None] * len(table.names)
     for component in components_of(table):
-        columns = shown_at_least_cost(component, [costs.nodes[position] for position in component.positions])
+        columns = show_at_least_cost(component, [costs.nodes[position] for position in component.positions])
         if columns is None:
             return None
         for position, column in zip(component.positions, columns, strict=True):

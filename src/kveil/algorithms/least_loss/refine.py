@@ -150,7 +150,8 @@ class _Refinement:
             for position, column in zip(part.positions, columns, strict=True):
                 shown[position] = column
         gone = suppressed.any(axis=0)
-        earlier = self.given.details.get("refine", {})  # a start may have descended already
+        # A start may have descended already: the account tells of both together. Nothing is decided by these figures.
+        earlier = self.given.details.get("refine", {})
         details: RefineDetails = {
             "tries": self.watch.tries,
             "kept": self.watch.kept,

@@ -11,11 +11,13 @@ Small tables in which sizes decide are solved as an integer program, to the opti
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.least_loss.overlap_columns import lay_out_columns, may_be_alone, shown_spans
 from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
 from kveil.algorithms.program import SURE, Division, ProgramTree, SizeConstraint, kinds_of, program_of
@@ -32,13 +34,13 @@ from kveil.kernels.least_loss.overlaps import (
     offer,
     try_moves,
 )
-from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns
+from kveil.kernels.least_loss.overlaps_layout import Constraints, ShownRows
 from kveil.kernels.models.layout import Models, new_models, no_models
 from kveil.models.distributions import Close
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.packed import needs_of, values_of
+from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Tree
 
 Proposal = tuple[float, tuple[int, ...], tuple[int, ...]]
 
@@ -51,6 +53,7 @@ CHUNK = 200  # tries between two looks at the clock
 FEWER_ABOVE = 75  # k above which a try is dearer, so that there are fewer
 SMALL_GAIN = 1000  # a sweep that gains less than this part is the last; where tries follow, than a larger one
 SMALL_BEFORE_TRIES = 20
+NARROWED = 12  # times that spans of numbers are narrowed between tries
 OPTIONS = 120  # what the rows of a program may show in all, with the tries of `normal`; with more tries it is more
 
 
@@ -62,13 +65,16 @@ class OverlapSearch:
     ) -> None:
         self.refined = refined
         self.watch = watch
+        outside = outside[may_be_alone(refined, outside)]
         frozen = refined.parked[~np.isin(refined.parked, outside)]  # they are in classes, and stay as they are
         self.inside = inside = len(refined.rows) + len(frozen)
         self.rows = np.concatenate([refined.rows, frozen, outside]).astype(np.int32)
         self.random = np.random.default_rng(np.random.SeedSequence([refined.table.policy.seed, refined.number]))
         out = np.zeros(len(self.rows), dtype=np.int32)
         out[inside:] = 1
-        base, limit, nodes = self._lay_out(costs, solution)
+        self.columns = lay_out_columns(refined, self.rows, inside, costs, solution)
+        self.trees = self.columns.trees
+        base, limit, nodes = self.columns.base, self.columns.limit, self.columns.nodes
         for ends in (base, limit):
             ends[len(refined.rows) : inside] = nodes[len(refined.rows) : inside]
         self.frozen = len(frozen) > 0
@@ -78,32 +84,6 @@ class OverlapSearch:
         word = int(self.random.integers(0, 2**63))
         self.state = new_overlap_state(base, limit, nodes, out, self.trees, self.constraints, word)
         self.work = new_work(base.shape[1], self.constraints)
-
-    def _lay_out(self, costs: NodeCosts, solution: Solution) -> tuple[Ints, Ints, Ints]:
-        """Lay the attributes' nodes end to end; return for every row the lowest, the highest and the shown ones."""
-        table = self.refined.table
-        low, high = self.refined.leaves(self.rows)
-        ints, cost, columns = [], [], []
-        for a, position in enumerate(self.refined.positions):
-            tree = table.trees[position]
-            shown = solution.shown[position].codes[self.rows]
-            if isinstance(tree, Tree):
-                base, limit = tree.ends(low[a], high[a])
-                ints.append(np.array([tree.first, tree.last, tree.parent, tree.depth, tree.is_star], dtype=np.int32))
-                cost.append(costs.nodes[position])
-            else:  # spans stay as they are
-                base = limit = shown
-                spans = solution.shown[position]
-                each = np.arange(len(spans.labels), dtype=np.int32)
-                ints.append(np.array([each, each, each, 0 * each, spans.is_star], dtype=np.int32))
-                cost.append(np.rint(spans.ncp * costs.whole[position]).astype(np.int64))
-            columns.append((base, limit, shown))
-        sizes = [len(own) for own in cost]
-        at = (np.cumsum(sizes) - sizes).astype(np.int64)
-        whole = sum(costs.whole[p] for p in self.refined.positions)
-        self.trees = NodeColumns(at, np.concatenate(ints, axis=1), np.concatenate(cost).astype(np.int64), whole)
-        laid = [np.array([column[i] for column in columns], dtype=np.int32).T for i in range(3)]
-        return np.ascontiguousarray(laid[0]), np.ascontiguousarray(laid[1]), np.ascontiguousarray(laid[2])
 
     def _models(self) -> tuple[Models, list[tuple[list[int], int, int]]]:
         """Return the models that count values, and each set of attributes with its least size and number of them."""
@@ -220,6 +200,7 @@ class OverlapSearch:
                 offer(self.laid, climbs, proposals[begin : begin + together], active, hides=self.refined.hides)
                 active = self.active()  # rows only become cheaper: who is not among them would not move
                 self.watch.tell(self.total)
+            self.narrow()
             if before - self.total <= before // (SMALL_BEFORE_TRIES if tries_follow else SMALL_GAIN):
                 return
             self.random.shuffle(proposals)
@@ -263,10 +244,29 @@ class OverlapSearch:
         nodes, out = self.state.nodes.copy(), self.state.out.copy()
         for rows, vector in division.shared_out(np.argsort(out, kind="stable"), kind):
             nodes[rows], out[rows] = vector, 0
-        word = int(self.random.integers(0, 2**63))
-        self.state = new_overlap_state(
-            self.state.base, self.state.limit, nodes, out, self.trees, self.constraints, word
-        )
+        self.state = self._state_of(nodes, out, int(self.random.integers(0, 2**63)))
+
+    def _state_of(self, nodes: Ints, out: Ints, word: int) -> ShownRows:
+        state = self.state
+        return new_overlap_state(state.base, state.limit, nodes, out, self.trees, self.constraints, word)
+
+    # ------------------------------------------------------------------------------------------ spans of numbers
+
+    def narrow(self) -> None:
+        """Let rows that show the same span of numbers show no more than covers them, where everything then holds."""
+        if not self.columns.spans:
+            return
+        state = self.state
+        inside = state.out == 0
+        for merging in (True, False):  # classes that become one may fail a model
+            nodes = self.columns.narrowed(state.nodes, inside, merging=merging)
+            if (nodes == state.nodes).all():
+                return
+            self.state = self._state_of(nodes, state.out, int(state.random[0]))
+            if self.valid():
+                self.state.counts[[field.TRIES, field.KEPT]] = state.counts[[field.TRIES, field.KEPT]]
+                return
+        self.state = state
 
     # ------------------------------------------------------------------------------------------ search
 
@@ -274,10 +274,14 @@ class OverlapSearch:
         """Try to move rows that cost something, so many times per row."""
         k = int(self.constraints.k.max())
         left = round(tries_per_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
+        narrow_at = [left * part // NARROWED for part in range(NARROWED)]
         while left > 0 and len(self.active()) and not self.watch.over():
             number = min(CHUNK, left)
             try_moves(self.laid, number, hides=self.refined.hides)
             left -= number
+            if left <= narrow_at[-1]:
+                self.narrow()
+                narrow_at.pop()
             self.watch.tell(self.total)
         self.watch.tries += int(self.state.counts[field.TRIES])
         self.watch.kept += int(self.state.counts[field.KEPT])
@@ -288,9 +292,14 @@ class OverlapSearch:
         found = []
         for a, position in enumerate(self.refined.positions):
             old = solution.shown[position]
+            tree = self.refined.table.trees[position]
+            rows, nodes = self.rows[inside], self.state.nodes[inside, a]
+            if isinstance(tree, Scale):
+                found.append(shown_spans(tree, self.columns.spans[a], old, rows, nodes))
+                continue
             codes = old.codes.copy()
-            codes[self.rows[inside]] = self.state.nodes[inside, a]
-            found.append(Shown(codes, old.labels, old.ncp, old.il, old.is_star))
+            codes[rows] = nodes
+            found.append(replace(old, codes=codes))
         return found
 
     def came_in(self) -> Ints:
@@ -316,4 +325,4 @@ def may_come_in(refined: RefinedComponent) -> bool:
 
     They cannot under t-closeness: each of them changes the distribution that all groups are measured against.
     """
-    return refined.component.trees_only and not any(isinstance(model, Close) for model in refined.models)
+    return not any(isinstance(model, Close) for model in refined.models)

@@ -14,6 +14,7 @@ import numpy as np
 
 from kveil.algorithms.people.item_sets import joined_sets, lay_items
 from kveil.arrays import Ints, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.items.combinations import climb
 from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.kernels.items.partition import group_sets
@@ -145,7 +146,7 @@ def _shown_sets(forest: Forest, items: ClusterItems, row: Ints, place: Longs, cl
     runs[np.arange(len(nodes)) + owner + 1] = nodes
     member, first = group_sets(start, runs)
     times = np.bincount(member, minlength=len(first)).astype(np.int64)
-    by_home = np.argsort(home[first], kind="stable")
+    by_home = members_by_group(home[first]).rows
     sets = first[by_home]
     return _Sets(runs, start[sets] + 1, start[sets + 1], home[sets], times[by_home])
 

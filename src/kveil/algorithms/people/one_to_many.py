@@ -17,7 +17,7 @@ from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
 from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import limit_groups
-from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
+from kveil.algorithms.neighbourhoods import counted_rows, hide_with_neighbours, runs_to_leave_out
 from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
 from kveil.algorithms.people.item_sets import bucketings, finest, generalize_items
 from kveil.algorithms.people.person_order import canonical_fingerprints
@@ -27,6 +27,7 @@ from kveil.algorithms.suppression import LEFT_BEHIND, LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.measures import least_lossy, loss_of
 from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
 from kveil.models.groups import AtLeastK
@@ -105,7 +106,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
             else:
                 left_out.leave_out(gone, "too rare, or too much alike, within its boundaries")
             continue
-        hidden = hidden_with_neighbours(table, solution.shown, shown, kept)
+        hidden = hide_with_neighbours(table, solution.shown, shown, kept)
         if not hidden.any():
             break
         left_out.leave_out(hidden, NOTHING_LEFT)
@@ -295,8 +296,8 @@ def _too_much_alike(view: Table, kept: Bools, allowed: int) -> Bools:
             continue
         group = limit_groups(view, component.positions, component.spans()[0])[0][view.distinct.member]
         people = np.flatnonzero(kept & ~out)
-        by_group = people[np.argsort(group[people], kind="stable")]
-        for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
+        for own in members_by_group(group[people]).without_empty().split():
+            members = people[own]
             few = runs_to_leave_out(counted_rows(view, members), models, allowed - int(out.sum()))
             out[members[few]] = True
     return out

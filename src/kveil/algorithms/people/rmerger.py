@@ -16,7 +16,7 @@ from pydantic import Field
 
 from kveil.algorithms.clustering.k_member import dissolve_stars
 from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
-from kveil.algorithms.neighbourhoods import hidden_with_neighbours
+from kveil.algorithms.neighbourhoods import hide_with_neighbours
 from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
 from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.algorithms.suppression import LeftOut
@@ -59,7 +59,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
             continue
         items, rounds = generalize_combinations(table, shared, clusters.label)
         shown = () if spaces is None else tuple(spaces.clustering.shown(clusters))
-        hidden = hidden_with_neighbours(table, shown, items, kept)
+        hidden = hide_with_neighbours(table, shown, items, kept)
         if not hidden.any():
             break
         left_out.leave_out(hidden, NOTHING_LEFT)

@@ -17,7 +17,7 @@ from kveil.models.fingerprints import sharers_of_fingerprints
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.components import most_suppressed, starred_beside
+from kveil.policy.components import most_suppressed, sensitive_starred_with
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -27,7 +27,7 @@ RULES = "a dependency could not be kept with it"
 MODELS = "too rare once a dependency was kept"
 
 
-def climbed(table: Table, solution: Solution, rules: list[DeclaredRule]) -> Solution:
+def let_sides_climb(table: Table, solution: Solution, rules: list[DeclaredRule]) -> Solution:
     """Return a solution after right sides have climbed; raise Unmeetable beyond the suppression limit."""
     work = ClimbingRows(table, solution, rules)
     while True:
@@ -109,7 +109,7 @@ class ClimbingRows:
 
     def _starred_others(self, gone: Bools) -> list[Bools]:
         """Return, per column that is released as is, the rows whose cell shows `*` since they are starred beside it."""
-        beside = starred_beside(self.table.policy)
+        beside = sensitive_starred_with(self.table.policy)
         hides = self.table.persons is None and self.table.policy.suppression.show == "star"
         return [
             gone[np.array([hides and name in names for names in beside], dtype=bool)].any(axis=0)

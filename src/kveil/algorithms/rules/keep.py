@@ -15,9 +15,9 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.declared_rules import DeclaredRule, rules_of
-from kveil.algorithms.neighbourhoods import hidden_with_neighbours
-from kveil.algorithms.rules.climb import beyond_rules, climbed
-from kveil.algorithms.rules.tighten import tightened
+from kveil.algorithms.neighbourhoods import hide_with_neighbours
+from kveil.algorithms.rules.climb import beyond_rules, let_sides_climb
+from kveil.algorithms.rules.tighten import tighten_limits
 from kveil.algorithms.settle import settle
 from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.errors import Unmeetable
@@ -42,7 +42,7 @@ def solve_keeping_rules(table: Table, solve: SolveTable, *, multivalued: bool = 
     if not rules:
         return solve(table)
     _check_possible(table, rules)
-    tight = tightened(table, rules)
+    tight = tighten_limits(table, rules)
     solutions: list[Solution] = []
     failures: list[Unmeetable] = []
     for under in [table] if tight is None else [tight, table]:
@@ -92,18 +92,18 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
     """
     if not solution.items:
         while True:
-            kept = climbed(table, solution, rules)
+            kept = let_sides_climb(table, solution, rules)
             solution = settle(table, kept, "the pass that keeps dependencies")
             if solution is kept:
                 return kept
     view = as_shown(table, dict(solution.items))
-    found = climbed(view, solution, rules)
-    while (hidden := hidden_with_neighbours(table, found.shown, found.items, ~found.suppressed_anywhere)).any():
+    found = let_sides_climb(view, solution, rules)
+    while (hidden := hide_with_neighbours(table, found.shown, found.items, ~found.suppressed_anywhere)).any():
         # Who shows nothing any more counts as suppressed, and what they shared with others is missing there.
         before = found.reasons.get(NOTHING_LEFT, np.zeros(0, dtype=np.int32))
         reasons = {**found.reasons, NOTHING_LEFT: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}
         found = replace(found, suppressed=found.suppressed | hidden, reasons=reasons, alike=None)
-        found = climbed(view, found, rules)
+        found = let_sides_climb(view, found, rules)
     lost, allowed = table.count(found.suppressed_anywhere), most_suppressed(table.policy, table.records)
     if lost > allowed:
         raise beyond_rules(table, lost, allowed)

@@ -54,7 +54,7 @@ class ClimbedSides:
     records: int
 
 
-def climbed_sides(whole: Table, shown: Mapping[str, Shown], nothing_else: Bools, times: Longs) -> ClimbedSides:
+def climb_sides(whole: Table, shown: Mapping[str, Shown], nothing_else: Bools, times: Longs) -> ClimbedSides:
     """Let right sides climb until all rules hold, given what different tuples show in the attributes of the rules.
 
     ``nothing_else`` tells which tuples are of records that show `*` everywhere else, ``times`` how many records each

@@ -12,7 +12,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 
-def tightened(table: Table, rules: list[DeclaredRule]) -> Table | None:
+def tighten_limits(table: Table, rules: list[DeclaredRule]) -> Table | None:
     """Return the table with limits on left sides above which right sides that cannot meet would be merged.
 
     For rules with one attribute on the left. None where there is nothing to tighten. The same table however often it is

@@ -14,6 +14,7 @@ from kveil.algorithms.component import Constraint, SearchComponent, components_o
 from kveil.algorithms.splitting.parts import Splitter
 from kveil.algorithms.suppression import beyond_limit
 from kveil.arrays import Bools, Ints, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.models.of_policy import sensitive_pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.privacy import KLDiversity
@@ -91,7 +92,4 @@ def _packed(table: Table, of_row: Ints, number: int, most: int) -> list[Ints]:
 def _rows_of(pack: Ints, of_row: Ints, inside: Bools) -> list[Ints]:
     """Return the rows of every pack, in the order they have in the table."""
     rows: Longs = np.flatnonzero(inside)
-    own = pack[of_row[rows]]
-    order = np.argsort(own, kind="stable")
-    ends = np.cumsum(np.bincount(own))
-    return [chunk.astype(np.int32) for chunk in np.split(rows[order], ends[:-1])]
+    return [rows[chunk].astype(np.int32) for chunk in members_by_group(pack[of_row[rows]]).split()]

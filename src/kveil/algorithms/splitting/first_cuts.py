@@ -20,6 +20,7 @@ from kveil.algorithms.splitting.layout import lay_trees
 from kveil.algorithms.splitting.parts import Splitter
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.splitting.layout import NO_LEAF, Trees
 from kveil.kernels.splitting.mondrian import measure_spans, split
 from kveil.models.groups import Pairs
@@ -134,9 +135,8 @@ class PartCuts:
             waiting = waiting[np.isin(part[waiting], list(self.cuts))]
             if not len(waiting):
                 return part
-            order = waiting[np.argsort(part[waiting], kind="stable")]
-            ends = np.flatnonzero(np.diff(part[order])) + 1
-            for rows in np.split(order, ends):
+            for own in members_by_group(part[waiting]).without_empty().split():
+                rows = waiting[own]
                 cut = self.cuts[int(part[rows[0]])]
                 keys = spans.keys(cut.attribute)[rows] if len(rows) < len(part) else spans.keys(cut.attribute)
                 at = np.minimum(np.searchsorted(cut.keys, keys), len(cut.keys) - 1)

@@ -15,6 +15,7 @@ from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.splitting.layout import lay_trees
 from kveil.algorithms.stars import can_show_stars, give_away, star_nodes, star_spans, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.splitting.mondrian import split
 from kveil.models.distributions import Close
 from kveil.models.groups import GroupModel, Groups, Pairs, one_group
@@ -158,9 +159,8 @@ class Splitter:
         if not len(chosen):
             empty = np.zeros((len(self.positions), 0), dtype=np.int32)
             return ComponentParts(np.full(len(alive), -1, dtype=np.int32), empty, empty)
-        order = chosen[np.argsort(group[chosen], kind="stable")].astype(np.int32)
-        sizes = np.bincount(group[chosen], minlength=groups)
-        starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
+        by_group, starts = members_by_group(group[chosen], groups).without_empty()
+        order = chosen[by_group].astype(np.int32)
         return self._split(order, starts, np.where(alive, self.weights, 0), by_gain=by_gain, few=few)
 
     def split_as_one(self, *, by_gain: bool, few: int = 0) -> ComponentParts:

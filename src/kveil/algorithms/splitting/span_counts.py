@@ -38,6 +38,7 @@ PART, ATTRIBUTE, KEY, SPAN_VALUE, CODE, SPAN_COUNT = (
 )
 RECORD_COUNT, ROW_COUNT, CONFLICT_COUNT = -1, -2, -3
 ANY = -1
+_ROWS = "rows"
 _COUNTED = {SPAN_VALUE: pl.Int32(), CODE: pl.Int32(), SPAN_COUNT: pl.Int64()}
 LIMIT_COUNTS = pl.Schema({KEY: pl.List(pl.Int64), **_COUNTED})
 SPAN_COUNTS = pl.Schema({PART: pl.Int32(), ATTRIBUTE: pl.Int32(), KEY: pl.Int64(), **_COUNTED})
@@ -62,7 +63,7 @@ def count_limits(table: Table, names: Sequence[str], attributes: Sequence[int]) 
     lines = [pl.Series(f"{a}", line) for a, line in enumerate(keys)] or [pl.Series("0", np.zeros(table.rows, np.int64))]
     laid = pl.DataFrame(lines).select(pl.concat_list(pl.all()).alias(KEY))
     counted = [part.select(*LIMIT_COUNTS) for part in _counted(laid, table, names)]
-    return _added_up([*counted, _conflicts(table)], LIMIT_COUNTS)
+    return _together([*counted, _conflicts(table)], LIMIT_COUNTS)
 
 
 def _conflicts(table: Table) -> pl.DataFrame:
@@ -89,40 +90,42 @@ def count_spans(table: Table, names: Sequence[str], cuts: PartCuts, parts: Seque
     for a in range(len(table.names)):
         laid = pl.DataFrame({PART: part, KEY: spans.keys(a)}).with_columns(pl.lit(a, pl.Int32).alias(ATTRIBUTE))
         counted += [own.select(*SPAN_COUNTS) for own in _counted(laid, table, names, here=here)]
-    return _added_up(counted, SPAN_COUNTS)
+    return _together(counted, SPAN_COUNTS)
 
 
 def _counted(
     laid: pl.DataFrame, table: Table, names: Sequence[str], *, here: Bools | None = None
 ) -> list[pl.DataFrame]:
-    """Return the lines of some rows with counts: of rows, of records, and of the values that they have."""
+    """Return the lines of some rows with counts: of rows, of records, and of the values that they have.
+
+    Each line is there once: lines of all attributes together would be many times as many to group.
+    """
     rows = np.arange(table.rows) if here is None else np.flatnonzero(here)
-    nothing = [pl.lit(0, pl.Int32).alias(CODE)]
-    own = laid[rows]
     weights = pl.Series(SPAN_COUNT, table.weights[rows].astype(np.int64))
+    own = laid[rows].with_columns(weights).group_by(laid.columns).agg(pl.len().alias(_ROWS), pl.col(SPAN_COUNT).sum())
     counted = [
-        own.with_columns(
-            pl.lit(ROW_COUNT, pl.Int32).alias(SPAN_VALUE), *nothing, pl.lit(1, pl.Int64).alias(SPAN_COUNT)
-        ),
-        own.with_columns(pl.lit(RECORD_COUNT, pl.Int32).alias(SPAN_VALUE), *nothing, weights),
+        own.select(*laid.columns, *_told(number), pl.col(of).cast(pl.Int64).alias(SPAN_COUNT))
+        for number, of in ((ROW_COUNT, _ROWS), (RECORD_COUNT, SPAN_COUNT))
     ]
     for number, name in enumerate(names):
         pairs = table.sensitive[name]
         chosen = slice(None) if here is None else here[pairs.row]
         row, code = pairs.row[chosen], pairs.code[chosen]
         times = pl.Series(SPAN_COUNT, table.weights[row].astype(np.int64))
-        value = pl.lit(number, pl.Int32).alias(SPAN_VALUE)
-        counted.append(laid[row].with_columns(value, pl.Series(CODE, code.astype(np.int32)), times))
+        pair = laid[row].with_columns(pl.Series(CODE, code.astype(np.int32)), times)
+        together = pair.group_by(*laid.columns, CODE).agg(pl.col(SPAN_COUNT).sum())
+        counted.append(together.with_columns(pl.lit(number, pl.Int32).alias(SPAN_VALUE)))
     return counted
 
 
-def _added_up(counted: Sequence[pl.DataFrame], schema: pl.Schema) -> pl.DataFrame:
+def _told(number: int) -> list[pl.Expr]:
+    """Return what a line counts, where that is no value."""
+    return [pl.lit(number, pl.Int32).alias(SPAN_VALUE), pl.lit(0, pl.Int32).alias(CODE)]
+
+
+def _together(counted: Sequence[pl.DataFrame], schema: pl.Schema) -> pl.DataFrame:
     frame = pl.concat(counted) if counted else pl.DataFrame(schema=schema)
-    return (
-        frame.group_by(pl.exclude(SPAN_COUNT))
-        .agg(pl.col(SPAN_COUNT).sum())
-        .select(pl.col(name).cast(kind) for name, kind in schema.items())
-    )
+    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 def smallest_rows(table: Table, part: Ints) -> pl.DataFrame:

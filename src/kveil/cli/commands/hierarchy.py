@@ -69,7 +69,7 @@ def hierarchy_publish(
     quiet: QuietOption = False,
 ) -> None:
     """Write a policy and hierarchies with only what a release shows, for others to verify it."""
-    from kveil.flow.steps.publish import publish
+    from kveil.flow.publish import publish
 
     published = publish(policy, release, output, force=force)
 

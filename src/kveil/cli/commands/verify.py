@@ -47,17 +47,17 @@ def verify(
     place, before = place_of(release), place_of(original)
     alone = before is None and not previous and not loaded.previous and loaded.individual_column is None
     reading = read_release_in_background(loaded, place, alone=alone, hashed=as_json)  # only JSON tells the hash
-    from kveil.engines.choosing import refuse_on_spark
     from kveil.flow.steps.inputs import store_for
+    from kveil.flow.steps.request import refuse_earlier
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         if loaded.engine == "spark":
-            from kveil.flow.cluster.cluster_checks import verify_on_spark
+            from kveil.flow.spark.spark_checks import verify_on_spark
 
-            refuse_on_spark("--previous" if previous else "")
+            refuse_earlier(loaded, previous or [])
             checked, digest = verify_on_spark(loaded, place, before, owner), None
         else:
             store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")

@@ -19,12 +19,14 @@ from kveil.engines.memory import numbers_held
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES, in_utc
 from kveil.engines.spark.units import SET, Units
 from kveil.files import Source
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.encode import encode_some
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.table.table import Table
 from kveil.version import __version__
 
-SPANS, VALUES = "spans", "values"  # the codes of a row: of its quasi-identifiers, and of what models count
+CODES = "codes"  # of a batch of rows: the leaves of its quasi-identifiers, and what models count
+LOW_LEAF, HIGH_LEAF, VALUES = "low", "high", "values"
 
 
 def arrow_of(frame: pl.DataFrame) -> Any:
@@ -39,6 +41,23 @@ def arrow_of(frame: pl.DataFrame) -> Any:
         return pa.list_(common(kind.value_type)) if pa.types.is_large_list(kind) else kind
 
     return rows.cast(pa.schema([pa.field(field.name, common(field.type)) for field in rows.schema]))
+
+
+def as_bytes(rows: Any) -> bytes:
+    """Return an Arrow table as a cell of Spark holds it, packed: several copies of it are held on its way."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+        stream.write_table(rows)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def from_bytes(content: Any) -> Any:
+    """Return an Arrow table that a cell of Spark holds."""
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(content).read_all()
 
 
 @dataclass(frozen=True)
@@ -128,43 +147,16 @@ def _column(rows: Any, place: str, name: str) -> pl.Series:
 # ------------------------------------------------------------------------------------------------ codes
 
 
-def _as_bytes(numbers: Ints, lengths: Longs) -> Any:
-    """Return an Arrow column with so many of the numbers in each cell, as bytes."""
-    import pyarrow as pa
-
-    ends = np.concatenate([[0], np.cumsum(lengths) * numbers.itemsize]).astype(np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(numbers))]
-    return pa.Array.from_buffers(pa.binary(), len(lengths), buffers)
-
-
-def _from_bytes(column: Any) -> tuple[Ints, Longs]:
-    """Return the numbers of all cells, one cell after another, and how many each has."""
-    import pyarrow as pa
-
-    cells = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not len(cells):
-        return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-    _, ends, content = cells.buffers()
-    places = np.frombuffer(ends, dtype=np.int32)[cells.offset : cells.offset + len(cells) + 1]
-    numbers = np.frombuffer(content, dtype=np.uint8)[places[0] : places[-1]].view(np.int32)
-    return numbers.copy(), np.diff(places).astype(np.int64) // numbers.itemsize
-
-
 @dataclass(frozen=True)
 class RowCodes:
-    """Rows of Spark as codes, a cell of bytes for spans and one for each sensitive attribute called ``names``.
+    """Rows of Spark as codes, a cell of bytes for a whole batch; with those of the sensitive attributes ``names``.
 
-    They are what is counted again and again: texts are looked up once.
+    They are what is counted again and again: texts are looked up once, and Spark handles no single rows.
     """
 
     encoder: RowEncoder
     names: tuple[str, ...]
-
-    @property
-    def schema(self) -> str:
-        """The columns, as Spark is told of them."""
-        values = "".join(f"{VALUES}{number} binary, " for number in range(len(self.names)))
-        return f"{SPANS} binary, {values}{TUPLE_TIMES} long"
+    schema: str = f"{CODES} binary"  # the columns, as Spark is told of them
 
     def write(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return batches of rows as codes."""
@@ -172,25 +164,33 @@ class RowCodes:
 
         for batch in batches:
             table = self.encoder.encode(pa.Table.from_batches([batch]), checked=False).table
-            spans = np.ascontiguousarray(np.concatenate([table.low, table.high]).T)
-            columns = {SPANS: _as_bytes(spans, np.full(table.rows, spans.shape[1], dtype=np.int64))}
+            columns: dict[str, Ints | Longs | pa.ListArray] = {
+                f"{LOW_LEAF}{a}": line for a, line in enumerate(table.low)
+            }
+            if not np.array_equal(table.low, table.high):
+                columns |= {f"{HIGH_LEAF}{a}": line for a, line in enumerate(table.high)}
             for number, name in enumerate(self.names):
                 own = table.sensitive[name]
-                codes = own.code[np.argsort(own.row, kind="stable")]
-                columns[f"{VALUES}{number}"] = _as_bytes(codes, np.bincount(own.row, minlength=table.rows))
-            yield pa.RecordBatch.from_pydict({**columns, TUPLE_TIMES: pa.array(table.weights, pa.int64())})
+                by_row = members_by_group(own.row, table.rows)
+                codes, ends = own.code[by_row.rows], pa.array(by_row.starts, pa.int32())
+                columns[f"{VALUES}{number}"] = pa.ListArray.from_arrays(ends, pa.array(codes))
+            columns[TUPLE_TIMES] = table.weights.astype(np.int64)
+            yield pa.RecordBatch.from_pydict({CODES: [as_bytes(pa.table(columns))]})
 
-    def read(self, batch: Any) -> Table:
-        """Return rows that were written as codes."""
-        whole = self.encoder.whole
-        spans = _from_bytes(batch.column(SPANS))[0].reshape(batch.num_rows, 2, len(whole.names))
-        low, high = (np.ascontiguousarray(spans[:, side, :].T) for side in range(2))
+    def read(self, content: Any) -> Table:
+        """Return a batch of rows that was written as codes."""
+        whole, rows = self.encoder.whole, from_bytes(content)
+        low, high = (
+            np.array([rows.column(f"{side}{a}").to_numpy() for a in range(len(whole.names))], dtype=np.int32)
+            for side in (LOW_LEAF, HIGH_LEAF if f"{HIGH_LEAF}0" in rows.column_names else LOW_LEAF)
+        )
         sensitive = {}
         for number, name in enumerate(self.names):
-            codes, lengths = _from_bytes(batch.column(f"{VALUES}{number}"))
-            row = np.repeat(np.arange(batch.num_rows, dtype=np.int32), lengths)
+            lists = rows.column(f"{VALUES}{number}").combine_chunks()
+            row = np.repeat(np.arange(rows.num_rows, dtype=np.int32), lists.value_lengths().to_numpy())
+            codes = lists.flatten().to_numpy().astype(np.int32)
             sensitive[name] = replace(whole.sensitive[name], row=row, code=codes)
-        times = batch.column(TUPLE_TIMES).to_numpy().astype(np.int64)
+        times = rows.column(TUPLE_TIMES).to_numpy().astype(np.int64)
         return whole.changed(leaves=low, low=low, high=high, sensitive=sensitive, times=times)
 
 
@@ -206,7 +206,8 @@ class CountTask:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            yield from arrow_of(self.count(self.codes.read(batch))).to_batches()
+            for content in batch.column(CODES):
+                yield from arrow_of(self.count(self.codes.read(content.as_buffer()))).to_batches()
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,7 @@ class PartTask:
         for batch in batches:
             part = self.cuts.part_of(LeafSpans.of(self.encoder.encode(pa.Table.from_batches([batch])).table))
             if (part < LEFT_OUT).any():  # a span that nobody had when the parts were cut
-                raise changed_meanwhile(self.encoder.layout.where)
+                raise error_of_change(self.encoder.layout.where)
             if self.packs is not None:
                 part = np.append(pack, LEFT_OUT)[part].astype(np.int32)
             yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(part, pa.int32())], [*batch.schema.names, PART])

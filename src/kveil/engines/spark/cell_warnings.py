@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kveil.engines.spark.ordering import quoted_name
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.ordering import quote_name
+from kveil.engines.spark.session import tell_plainly
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -18,15 +18,15 @@ def count_distinct_rows(release: DataFrame, alone: Sequence[str]) -> Callable[[S
     """Return what tells how many different rows some columns have; those ``alone`` are counted at once."""
     from pyspark.sql import functions as f
 
-    with told_plainly("count the release"):
-        cells = [f.count_distinct(f.struct(quoted_name(name))) for name in alone]
+    with tell_plainly("count the release"):
+        cells = [f.count_distinct(f.struct(quote_name(name))) for name in alone]
         known = dict(zip(alone, release.agg(*cells).collect()[0], strict=True)) if cells else {}
 
     def number(names: Sequence[str]) -> int:
         if len(names) == 1 and names[0] in known:
             return int(known[names[0]])
-        with told_plainly("count the release"):
-            return int(release.select([quoted_name(name) for name in names]).distinct().count())
+        with tell_plainly("count the release"):
+            return int(release.select([quote_name(name) for name in names]).distinct().count())
 
     return number
 
@@ -41,10 +41,10 @@ def count_formulas(release: DataFrame, types: Mapping[str, pl.DataType], like: s
     sums = []
     for name, kind in types.items():
         if kind == pl.String:
-            sums.append(f.sum(f.when(starts(f.col(quoted_name(name))), 1).otherwise(0)))
+            sums.append(f.sum(f.when(starts(f.col(quote_name(name))), 1).otherwise(0)))
         elif kind == pl.List(pl.String):
-            sums.append(f.sum(f.coalesce(f.size(f.filter(quoted_name(name), starts)), f.lit(0))))
+            sums.append(f.sum(f.coalesce(f.size(f.filter(quote_name(name), starts)), f.lit(0))))
     if not sums:
         return 0
-    with told_plainly("count the release"):
+    with tell_plainly("count the release"):
         return sum(int(number or 0) for number in release.agg(*sums).collect()[0])

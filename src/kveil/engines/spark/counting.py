@@ -13,15 +13,15 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices
-from kveil.engines.spark.laying import PERSON_COLUMN, LaidTuples, laid_slices, some_star
+from kveil.engines.spark.driver_tuples import CountedTuples, count_different_rows, in_slices
+from kveil.engines.spark.laying import PERSON_COLUMN, LaidTuples, lay_slices, some_star
 from kveil.engines.spark.showing import Joined
-from kveil.engines.spark.tuple_join import laid_known
+from kveil.engines.spark.tuple_join import lay_known
 from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.units import hash_number
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.verifier.alignment import SHOWN, STARRED, VALUE, WAS
 from kveil.verifier.counts import OriginalCounts, Questions, ReleaseCounts, Totals, was_of
 from kveil.verifier.rows import TIMES, ApartColumn
@@ -44,6 +44,21 @@ def types_of(frame: DataFrame) -> Types:
 
 
 @dataclass(frozen=True)
+class NumberedRelease:
+    """A release as it was written, whose columns are numbered; ``place`` has what Spark calls each."""
+
+    frame: DataFrame
+    place: Mapping[str, str]
+    types: Types
+
+    @classmethod
+    def of(cls, frame: DataFrame, types: Types) -> NumberedRelease:
+        """Give the columns of a release numbers, so that no name means anything to Spark."""
+        place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
+        return cls(frame.toDF(*place.values()), place, types)
+
+
+@dataclass(frozen=True)
 class Written:
     """What was counted of a release as it was written."""
 
@@ -60,22 +75,43 @@ def count_written(
 
     Where no column stands apart, rows are told apart by all they have: then no sum of hashes need be ``summed``.
     """
+    rows = rows_of_release(NumberedRelease.of(frame, types), policy, asked, summed=summed)
+    return rows.written(list(in_slices(rows.frame, rows.keys, number, "read the release back")))
+
+
+@dataclass(frozen=True)
+class RowsReadBack:
+    """What is counted of a release: ``frame`` has its ``keys`` with counts and sums."""
+
+    release: NumberedRelease
+    asked: Questions
+    frame: DataFrame
+    keys: list[str]
+
+    def written(self, parts: Sequence[CountedTuples]) -> Written:
+        """Return what came of it to the driver as the verifier takes it."""
+        place, types, asked = self.release.place, self.release.types, self.asked
+        rows = [_with_times({name: part.column(place[name]) for name in asked.rows}, part.times) for part in parts]
+        total = [sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True)]
+        told = iter(total[1:])
+        apart = {name: _apart(types[name], [next(told) for _ in range(4)]) for name in asked.apart}
+        totals = Totals(sum(int(part.times.sum()) for part in parts), tuple(total[:1]))
+        return Written(types, pl.concat(rows), totals, apart)
+
+
+def rows_of_release(
+    release: NumberedRelease, policy: Policy, asked: Questions, *, summed: bool = True, beside: Sequence[str] = ()
+) -> RowsReadBack:
+    """Return the different rows of a release, with counts and sums; columns ``beside`` them tell rows apart, too."""
     from pyspark.sql import functions as f
 
-    numbered = frame.toDF(*(f"r{i}" for i in range(len(frame.columns))))
-    place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
+    place = release.place
     keys = [place[name] for name in asked.rows]
     some = some_star([[f.col(place[name]) for name in part] for part in asked.parts], asked)
     sums: list[Column] = [hash_number(list(place.values()))] if summed else []
     for name in asked.apart:
-        sums += _apart_sums(f.col(place[name]), types[name], policy, some, role=policy.attributes[name].role)
-    parts = list(in_slices(grouped(numbered, keys, sums), keys, number, "read the release back"))
-    rows = [_with_times({name: part.column(place[name]) for name in asked.rows}, part.times) for part in parts]
-    total = [sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True)]
-    told = iter(total[1:])
-    apart = {name: _apart(types[name], [next(told) for _ in range(4)]) for name in asked.apart}
-    written = Totals(sum(int(part.times.sum()) for part in parts), tuple(total[:1]))
-    return Written(types, pl.concat(rows), written, apart)
+        sums += _apart_sums(f.col(place[name]), release.types[name], policy, some, role=policy.attributes[name].role)
+    return RowsReadBack(release, asked, count_different_rows(release.frame, [*beside, *keys], sums), keys)
 
 
 def _with_times(columns: Mapping[str, pl.Series], times: Longs) -> pl.DataFrame:
@@ -135,19 +171,27 @@ def count_release(
     ``before`` is what was counted of the original when a run began; where it is not the same any more, DataError is
     raised.
     """
-    collected = _Collected()
     names = list(written.types)
     slices: Iterable[LaidTuples]
     if isinstance(joined, HeldRelease):
         slices = [joined.laid()]
     elif joined.known is None:
-        slices = laid_slices(joined, policy, asked, names=names, number=written.totals.rows)
+        slices = lay_slices(joined, policy, asked, names=names, number=written.totals.rows)
     else:
-        slices = laid_known(joined, joined.known, policy, asked, names)
+        slices = lay_known(joined, joined.known, policy, asked, names)
+    return count_laid(slices, written, policy, asked, before)
+
+
+def count_laid(
+    slices: Iterable[LaidTuples], written: Written, policy: Policy, asked: Questions, before: CountedTuples | None
+) -> ReleaseCounts:
+    """Return what the verifier asks for, given slices of the join as they came to the driver."""
+    collected, where = _Collected(), ""
     for laid in slices:
+        where = laid.units.table.name
         _collect(collected, laid, policy, asked)
     if before is not None and (collected.units, collected.sums[0]) != (int(before.times.sum()), sum(before.sums)):
-        raise changed_meanwhile(joined.units.table.name)
+        raise error_of_change(where)
     original = OriginalCounts(
         collected.units,
         add_counts(collected.left_out),

@@ -13,7 +13,7 @@ import polars as pl
 
 from kveil.arrays import Ints, Longs
 from kveil.engines.memory import numbers_held
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.units import RECORDS, SET, Units, hash_number
 from kveil.errors import DataError
 from kveil.files import Source
@@ -62,19 +62,21 @@ def in_utc(column: pl.Series) -> pl.Series:
     return column.dt.convert_time_zone("UTC") if isinstance(kind, pl.Datetime) and kind.time_zone else column
 
 
-def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> DataFrame:
+def count_different_rows(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> DataFrame:
     """Return the different rows of some columns with how many units and records each has, and sums over them.
 
-    A sum is there as a whole, and in two halves.
+    A sum is there as a whole, and in two halves. Rows that have `TUPLE_TIMES` stand for so many units each.
     """
     from pyspark.sql import functions as f
 
-    records = f.sum(RECORDS) if RECORDS in frame.columns else f.count(f.lit(1))
+    several = TUPLE_TIMES in frame.columns
+    units = f.sum(TUPLE_TIMES) if several else f.count(f.lit(1))
+    records = f.sum(RECORDS) if RECORDS in frame.columns else units
     halves = []
     for i, number in enumerate(sums):
-        low, high = _halves(number, i)
+        low, high = _halves(number, i, several=several)
         halves += [f.sum(low).alias(f"{LOW}{i}"), f.sum(high).alias(f"{HIGH}{i}")]
-    counted = frame.groupBy(*keys).agg(f.count(f.lit(1)).alias(TUPLE_TIMES), records.alias(RECORDS), *halves)
+    counted = frame.groupBy(*keys).agg(units.alias(TUPLE_TIMES), records.alias(RECORDS), *halves)
     together = [
         (f.col(f"{HIGH}{i}").cast("decimal(20,0)") * (1 << HALF) + f.col(f"{LOW}{i}")).alias(f"{SUMS}{i}")
         for i in range(len(sums))
@@ -89,21 +91,25 @@ def one_by_one(
     *,
     others: Mapping[str, Column] = MappingProxyType({}),
 ) -> DataFrame:
-    """Return units as `grouped` would return tuples that are all different, and some columns more.
+    """Return units as `count_different_rows` would return tuples that are all different, and some columns more.
 
-    That each is there once need not be told.
+    That each is there once need not be told; where rows have `TUPLE_TIMES`, they stand for so many units each.
     """
-    halves = [column for i, number in enumerate(sums) for column in _halves(number, i)]
+    several = TUPLE_TIMES in frame.columns
+    halves = [column for i, number in enumerate(sums) for column in _halves(number, i, several=several)]
     more = [column.alias(name) for name, column in others.items()]
-    records = [RECORDS] if RECORDS in frame.columns else []
-    return frame.select(*keys, *records, *halves, *more)
+    told = [name for name in (RECORDS, TUPLE_TIMES) if name in frame.columns]
+    return frame.select(*keys, *told, *halves, *more)
 
 
-def _halves(number: Column, i: int) -> tuple[Column, Column]:
+def _halves(number: Column, i: int, *, several: bool) -> tuple[Column, Column]:
     from pyspark.sql import functions as f
 
     whole = number.cast("long")
-    return whole.bitwiseAND(f.lit((1 << HALF) - 1)).alias(f"{LOW}{i}"), f.shiftright(whole, HALF).alias(f"{HIGH}{i}")
+    low, high = whole.bitwiseAND(f.lit((1 << HALF) - 1)), f.shiftright(whole, HALF)
+    if several:
+        low, high = low * f.col(TUPLE_TIMES), high * f.col(TUPLE_TIMES)
+    return low.alias(f"{LOW}{i}"), high.alias(f"{HIGH}{i}")
 
 
 def slices_of(session: SparkSession, rows: int, cells: int) -> int:
@@ -126,16 +132,17 @@ def in_slices(
     by = f.pmod(f.xxhash64(*([HASH] if HASH in wanted else keys)), f.lit(slices))
     try:
         for i in range(slices):
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 rows = (kept.where(by == i) if slices > 1 else kept).toArrow()
-            yield _held(rows, keys)
+            yield held_rows(rows, keys)
     finally:
         if own:
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 kept.unpersist()
 
 
-def _held(rows: Any, keys: Sequence[str]) -> CountedTuples:
+def held_rows(rows: Any, keys: Sequence[str]) -> CountedTuples:
+    """Return an Arrow table of counted rows that came to the driver, told apart by ``keys``."""
     number = sum(name.startswith(LOW) for name in rows.column_names)
     halves = ((_added_up(rows.column(f"{HIGH}{i}")), _added_up(rows.column(f"{LOW}{i}"))) for i in range(number))
     sums = tuple((high << HALF) + low for high, low in halves)
@@ -210,14 +217,14 @@ def _counted(units: Units, most: int, salt: int) -> CountedTuples | None:
     doing = f"count the tuples of {units.table.name}"
     # What a unit has beside its tuple is added up; of tuples alone it is enough to count each.
     sums = [units.hashed_beside(tuple_hash(units, salt))] if units.carried else []
-    with told_plainly(doing):
+    with tell_plainly(doing):
         number = units.table.frame.count()  # which files of Parquet tell without being read
     several = slices_of(units.table.session, number, len(units.keys) + 2 * len(sums) + 3) > 1
     if number <= most and not several and _mostly_different(units, number):
         rows = one_by_one(units.frame, [*units.keys], [*sums], others={HASH: tuple_hash(units, salt)})
-        with told_plainly(doing):
-            return _taken_together(_held(rows.toArrow(), units.keys))
-    frame = grouped(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))
+        with tell_plainly(doing):
+            return _taken_together(held_rows(rows.toArrow(), units.keys))
+    frame = count_different_rows(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))
     counted = _brought(units, frame, most, number if number <= most and not several else None)
     return None if len(np.unique(counted.hashes)) < len(counted.hashes) else counted
 
@@ -232,7 +239,7 @@ def _brought(units: Units, frame: DataFrame, most: int, bound: int | None) -> Co
         frame = frame.persist()
     try:
         if persisted:
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 number = frame.count()
         if number > most:
             raise TooManyTuples(
@@ -242,7 +249,7 @@ def _brought(units: Units, frame: DataFrame, most: int, bound: int | None) -> Co
         parts = list(in_slices(frame, units.keys, number, doing, persisted=persisted))
     finally:
         if persisted:
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 frame.unpersist()
     times, records, hashes = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("times", "records", "hashes")
@@ -255,7 +262,7 @@ def _mostly_different(units: Units, number: int) -> bool:
     """Tell whether grouping a table on Spark, which moves all of it, would leave nearly as many tuples as records."""
     if units.individuals or number < LOOKED_AT:
         return False
-    with told_plainly(f"count the tuples of {units.table.name}"):
+    with tell_plainly(f"count the tuples of {units.table.name}"):
         some: Any = pl.from_arrow(units.frame.select(*units.keys).limit(LOOKED_AT).toArrow())
     return 2 * int(some.n_unique()) > LOOKED_AT
 

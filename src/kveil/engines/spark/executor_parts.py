@@ -35,12 +35,12 @@ from kveil.engines.spark.batches import (
     SpanCount,
     arrow_of,
 )
-from kveil.engines.spark.driver_tuples import SUMS, TUPLE_TIMES, grouped, in_utc
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.driver_tuples import SUMS, TUPLE_TIMES, count_different_rows, in_utc
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import CLASS, WHY, Joined, with_known
 from kveil.engines.spark.solving import SUMMARY, TOLD, SolveTask
 from kveil.engines.spark.units import RECORDS, Units
-from kveil.engines.summary import GONE, NAME, SHOWN_RECORDS, PartSummary, added_up
+from kveil.engines.summary import GONE, NAME, SHOWN_RECORDS, PartSummary, add_parts
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.measures import GroupSizes
@@ -64,7 +64,7 @@ def on_executors(doing: str) -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    with told_plainly(doing):
+    with tell_plainly(doing):
         try:
             yield
         except (Py4JError, PySparkException) as error:
@@ -82,7 +82,7 @@ def on_executors(doing: str) -> Iterator[None]:
             raise
 
 
-def kept_on_disk(frame: DataFrame) -> DataFrame:
+def keep_on_disk(frame: DataFrame) -> DataFrame:
     """Return a frame that Spark keeps on the disks of its executors, once it was made."""
     from pyspark import StorageLevel
 
@@ -98,9 +98,9 @@ def forget_frame(frame: DataFrame) -> None:
         frame.unpersist()
 
 
-def kept_tuples(units: Units, exits: ExitStack) -> DataFrame:
+def keep_tuples(units: Units, exits: ExitStack) -> DataFrame:
     """Return the different tuples of a table with counts, which Spark keeps until ``exits`` are closed."""
-    frame = kept_on_disk(grouped(units.frame, units.keys, [units.hashed()]))
+    frame = keep_on_disk(count_different_rows(units.frame, units.keys, [units.hashed()]))
     exits.callback(forget_frame, frame)
     return frame
 
@@ -111,7 +111,7 @@ def known_values(units: Units, policy: Policy) -> Table:
 
     def columns() -> Iterator[tuple[str, Source, Any]]:
         for name in encoded_columns(policy):
-            with told_plainly(f"read {table.name}"):
+            with tell_plainly(f"read {table.name}"):
                 rows = table.frame.groupBy(table.column(name).alias(name)).count().toArrow()
             held: Any = pl.Series(name, pl.from_arrow(rows.column(0)))
             source = numbers_held(Source(table.name, in_utc(held).to_frame(), "frame"), policy)
@@ -139,7 +139,7 @@ class UnitRows:
         """Return tuples that were grouped and are kept."""
         from pyspark.sql import functions as f
 
-        with told_plainly(f"count the tuples of {units.table.name}"):
+        with tell_plainly(f"count the tuples of {units.table.name}"):
             told = frame.agg(f.sum(TUPLE_TIMES), f.sum(RECORDS), f.sum(f"{SUMS}0")).collect()[0]
         return cls(units, frame, True, *(int(number or 0) for number in told))
 
@@ -152,7 +152,7 @@ class UnitRows:
         names = [*dict.fromkeys([*own, *columns, *([RECORDS] if RECORDS in units.frame.columns else [])])]
         frame = units.frame.select(*names)
         records = f.sum(RECORDS) if RECORDS in names else f.count(f.lit(1))
-        with told_plainly(f"count the records of {units.table.name}"):
+        with tell_plainly(f"count the records of {units.table.name}"):
             told = frame.agg(f.count(f.lit(1)), records, f.sum(units.hashed())).collect()[0]
         return cls(units, frame, False, *(int(number or 0) for number in told))
 
@@ -182,7 +182,7 @@ class SparkCounter:
         self._codes = RowCodes(rows.encoder(whole), tuple(counted_values(whole, divided=divided)))
         self._bounded = bounded_attributes(whole)
         self._doing = f"count the parts of {rows.units.table.name}"
-        self._frame = kept_on_disk(rows.frame.mapInArrow(self._codes.write, self._codes.schema))
+        self._frame = keep_on_disk(rows.frame.mapInArrow(self._codes.write, self._codes.schema))
 
     def _told(self, count: CountBatch, schema: str) -> DataFrame:
         told: Any = CountTask(self._codes, count)
@@ -238,25 +238,36 @@ class SolvedRows:
         gone = (pl.col(NAME) == name) & pl.col(GONE)
         return int(self.counts.filter(gone)[SHOWN_RECORDS].sum())
 
-    def joined(self, rewritten: Mapping[str, Mapping[str, str]], made: Sequence[str], exits: ExitStack) -> Joined:
+    def joined(
+        self,
+        rewritten: Mapping[str, Mapping[str, str]],
+        made: Sequence[str],
+        exits: ExitStack,
+        *,
+        one_by_one: bool,
+    ) -> Joined:
         """Return every unit with what it shows; ``rewritten`` are labels of columns that are written otherwise.
 
-        Of the made columns those in ``made`` are. What the units show is kept until ``exits`` are closed.
+        Of the made columns those in ``made`` are. What the units show is kept until ``exits`` are closed. Where tuples
+        have been solved they are joined with records, if these are asked for ``one_by_one``.
         """
         from pyspark.sql import functions as f
 
-        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, TUPLE_TIMES)
+        counted = self.rows.tuples and not one_by_one
+        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, *([] if counted else [TUPLE_TIMES]))
         for name, labels in rewritten.items():
             if labels:
                 own = _rewritten(own, f"m{self.made.index(name)}", labels)
         texts = [f.col(f"m{self.made.index(name)}").alias(f"m{i}") for i, name in enumerate(made)]
         others = [name for name in own.columns if not (name[0] == "m" and name[1:].isdigit())]
         own = own.select(*others, *texts)
-        if self.rows.tuples:
+        if counted and not any(rewritten.values()):  # it is kept already
+            return Joined(self.rows.units, own, tuple(made), counted=True)
+        if self.rows.tuples and not counted:
             own = with_known(self.rows.units, own)
-        frame = kept_on_disk(own)
+        frame = keep_on_disk(own)
         exits.callback(forget_frame, frame)
-        return Joined(self.rows.units, frame, tuple(made))
+        return Joined(self.rows.units, frame, tuple(made), counted=counted)
 
 
 def _rewritten(frame: DataFrame, column: str, labels: Mapping[str, str]) -> DataFrame:
@@ -268,7 +279,7 @@ def _rewritten(frame: DataFrame, column: str, labels: Mapping[str, str]) -> Data
     return joined.withColumn(column, f.coalesce("new", column)).drop("old", "new")
 
 
-def solved_rows(
+def solve_rows(
     rows: UnitRows, task: SolveTask, cuts: PartCuts, packs: Mapping[int, int] | None, exits: ExitStack
 ) -> SolvedRows:
     """Solve all parts of a table on the executors."""
@@ -281,11 +292,12 @@ def solved_rows(
     with on_executors(doing):
         schema = rows.frame.schema
         parted = rows.frame.mapInArrow(PartTask(task.encoder, cuts, packs), f"{_told_types(schema)}, {PART} int")
-        solved = kept_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
+        solved = keep_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
         exits.callback(forget_frame, solved)
+        solved.count()  # by all executors at once
         # One after another: what all parts tell would grow with the table.
         summaries: list[PartSummary] = []
-        counts = added_up(_noted(solved.where(f.col(CLASS) == TOLD).select(SUMMARY), summaries))
+        counts = add_parts(_noted(solved.where(f.col(CLASS) == TOLD).select(SUMMARY), summaries))
     return SolvedRows(rows, solved, task.made, sorted(summaries, key=lambda summary: summary.part), counts)
 
 
@@ -308,13 +320,11 @@ def _solved_schema(schema: StructType, task: SolveTask) -> str:
     return f"{kept}, {made}{CLASS} bigint, {WHY} string, {SUMMARY} binary"
 
 
-def totals_of(joined: Joined) -> tuple[int, int]:
-    """Return how many units a join has, and the sum of hashes that tells whether one changed."""
-    from pyspark.sql import functions as f
-
-    with told_plainly("make the release"):
-        told = joined.frame.agg(f.count(f.lit(1)), f.sum(joined.units.hashed())).collect()[0]
-    return int(told[0]), int(told[1] or 0)
+def totals_of(frame: DataFrame, units: Units) -> tuple[int, int]:
+    """Return how many units a frame has, and the sum of hashes that tells whether one changed."""
+    with tell_plainly("make the release"):
+        told = count_different_rows(frame, [], [units.hashed()]).select(TUPLE_TIMES, f"{SUMS}0").collect()[0]
+    return int(told[0] or 0), int(told[1] or 0)
 
 
 def records_of_classes(joined: Joined) -> tuple[int, int]:
@@ -322,7 +332,7 @@ def records_of_classes(joined: Joined) -> tuple[int, int]:
     from pyspark.sql import functions as f
 
     gone = f.col(WHY).isNotNull()
-    with told_plainly("count the groups of the release"):
+    with tell_plainly("count the groups of the release"):
         told = joined.frame.agg(f.sum(f.when(~gone, f.col(RECORDS))), f.sum(f.when(gone, f.col(RECORDS)))).collect()[0]
     return int(told[0] or 0), int(told[1] or 0)
 
@@ -339,11 +349,12 @@ def group_sizes(joined: Joined, policy: Policy, *, stars_take_part: bool) -> Gro
     for cell in cells:
         star = star & (f.col(cell) == STAR)
     here = f.col(WHY).isNull() if stars_take_part else ~star
+    units = f.sum(TUPLE_TIMES) if joined.counted else f.count(f.lit(1))
     released = joined.frame.where((f.col(CLASS) >= 0) & here)
-    inside = released.groupBy(*cells).agg(f.count(f.lit(1)).alias(SPAN_COUNT))
+    inside = released.groupBy(*cells).agg(units.alias(SPAN_COUNT))
     square = (f.col(SPAN_COUNT).cast("decimal(20,0)") * f.col(SPAN_COUNT)).cast("decimal(38,0)")
-    with told_plainly("count the groups of the release"):
+    with tell_plainly("count the groups of the release"):
         told = inside.agg(f.count(f.lit(1)), f.sum(SPAN_COUNT), f.sum(square)).collect()[0]
-        everyone = joined.frame.count()
+        everyone = joined.frame.agg(units).collect()[0][0]
     number, records, squares = (int(value or 0) for value in told)
-    return GroupSizes(number, records, squares, everyone - records)
+    return GroupSizes(number, records, squares, int(everyone or 0) - records)

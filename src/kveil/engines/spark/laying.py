@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices, records_at
+from kveil.engines.spark.driver_tuples import CountedTuples, count_different_rows, in_slices, one_by_one, records_at
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.units import Units, hash_number
 from kveil.files import as_texts
 from kveil.policy.model import Policy
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.verifier.counts import Questions
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class LaidTuples:
         records, tuple_of = records_at(units, counted, np.arange(number))
         classes = counted.column(CLASS)
         if classes.null_count():
-            raise changed_meanwhile(units.table.name)
+            raise error_of_change(units.table.name)
         names = [*joined.made, *(name for name in units.named if name not in joined.made)]
         shown = {
             name: records[name]
@@ -86,13 +86,39 @@ class LaidTuples:
         return every
 
 
-def laid_slices(
+def lay_slices(
     joined: Joined, policy: Policy, asked: Questions, *, names: Sequence[str], number: int
 ) -> Iterator[LaidTuples]:
-    """Bring the join to the driver: original cells and what they show, with counts, and two sums of hashes.
+    """Bring the join to the driver; ``number`` is about how many tuples there are."""
+    rows = rows_of_join(joined, policy, asked, names=names)
+    for part in in_slices(rows.frame, rows.keys, number, "compare the release"):
+        yield rows.laid(part)
+
+
+@dataclass(frozen=True)
+class JoinRows:
+    """What is counted of a join: ``frame`` has its ``keys`` with counts and sums.
+
+    Of the columns called ``half`` only cells where rows show stars are among them.
+    """
+
+    joined: Joined
+    frame: DataFrame
+    keys: list[str]
+    half: list[str]
+
+    def laid(self, counted: CountedTuples) -> LaidTuples:
+        """Lay out what came of it to the driver."""
+        return LaidTuples.of(self.joined, counted, self.half)
+
+
+def rows_of_join(
+    joined: Joined, policy: Policy, asked: Questions, *, names: Sequence[str], beside: Sequence[str] = ()
+) -> JoinRows:
+    """Return original cells and what they show, with counts, and two sums of hashes.
 
     The first sum is of all units as the original has them, the second of the released columns, called ``names``, as
-    they are shown. ``number`` is about how many tuples there are.
+    they are shown. Columns ``beside`` stay with the rows.
     """
     from pyspark.sql import functions as f
 
@@ -101,8 +127,8 @@ def laid_slices(
     shown = f.when(f.col(CLASS) >= 0, hash_number([joined.shown(name) for name in names]))
     extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
     keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
-    for part in in_slices(grouped(frame, keys, [units.hashed(), shown]), keys, number, "compare the release"):
-        yield LaidTuples.of(joined, part, half)
+    counted = one_by_one if joined.counted else count_different_rows
+    return JoinRows(joined, counted(frame, [*beside, *keys], [units.hashed(), shown]), keys, half)
 
 
 def with_halves(joined: Joined, frame: DataFrame, policy: Policy, asked: Questions) -> tuple[DataFrame, list[str]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kveil.engines.spark.reading import SparkTable, check_kinds
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import CLASS, NOT_SHOWN, WHY, Joined
 from kveil.engines.spark.units import Units
 from kveil.errors import DataError
@@ -47,7 +47,7 @@ def check_key(table: SparkTable, policy: Policy, key: Sequence[str]) -> tuple[st
         raise DataError(f"{told}; name columns with --owner-key whose values are all different.")
     check_kinds(table, key)
     columns = [table.column(name) for name in key]
-    with told_plainly(f"read {table.name}"):
+    with tell_plainly(f"read {table.name}"):
         twice = table.frame.groupBy(*columns).count().where(f.col("count") > 1).count()
         absent = table.frame.select(*columns).na.drop().count() < table.frame.count()
     if twice or absent:
@@ -82,7 +82,7 @@ def about(joined: Joined, key: Sequence[str]) -> bytes:
     )
 
 
-def joined_by_owner(session: SparkSession, units: Units, folder: Path) -> Joined:
+def join_by_owner(session: SparkSession, units: Units, folder: Path) -> Joined:
     """Return every unit of an original with what the owner's folder says it shows."""
     from pyspark.sql import functions as f
 
@@ -91,7 +91,7 @@ def joined_by_owner(session: SparkSession, units: Units, folder: Path) -> Joined
     absent = [name for name in key if name not in units.table.columns]
     if absent:
         raise DataError(f"{units.table.name} lacks {listing(absent)}, by which the owner's folder goes; check --owner.")
-    with told_plainly("read the owner's folder"):
+    with tell_plainly("read the owner's folder"):
         owner = session.read.parquet(str(folder.absolute()))
         renamed = [f.col(f"{KEY}.k{i}").alias(f"k{i}") for i in range(len(key))]
         cells = [f.col(f"{SHOWN}.m{i}").alias(f"m{i}") for i in range(len(made))]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.databases import Address, Place
-from kveil.engines.spark.session import as_pattern, told_plainly
+from kveil.engines.spark.session import as_pattern, no_new_warehouse, tell_plainly
 from kveil.errors import DataError, FileError
 from kveil.files import check_columns, dataset_files, is_dataset
 from kveil.policy.model import Policy
@@ -67,14 +67,14 @@ def compared_columns(policy: Policy) -> list[str]:
 def open_table(session: SparkSession, place: Place, *, compared: Collection[str]) -> SparkTable:
     """Return a table that is read when something is asked of it; ``compared`` are columns whose texts matter."""
     if isinstance(place, Address):
-        with told_plainly(f"read {place.name}"):
+        with tell_plainly(f"read {place.name}"):
             return table_of_frame(_catalog_table(session, place), place.name)
     if is_dataset(place):
         _check_alike(place)
     elif not place.is_file():
         raise FileError(f"{place.name}: there is no such file or folder; check the path.")
     _check_zones(place, compared)
-    with told_plainly(f"read {place.name}"):
+    with tell_plainly(f"read {place.name}"):
         return table_of_frame(_files(session, place.absolute()), place.name)
 
 
@@ -83,9 +83,11 @@ def _files(session: SparkSession, path: Path) -> DataFrame:
 
     Of a pattern that is all folders that its files lie in.
     """
-    pattern = is_dataset(path) and not path.is_dir()
-    place = str(path) if pattern else as_pattern(str(path))
-    return session.read.options(**({"basePath": path.root} if pattern else {})).parquet(place)
+    if not is_dataset(path):
+        return session.read.parquet(as_pattern(str(path)))
+    # File by file: Spark has other patterns than other engines, and passes over folders that are no column.
+    files = [as_pattern(str(file)) for file in dataset_files(path)]
+    return session.read.options(basePath=str(path) if path.is_dir() else path.root).parquet(*files)
 
 
 def _check_alike(path: Path) -> None:
@@ -134,12 +136,12 @@ NEWEST = {
 }
 
 
-def quoted_table(name: str) -> str:
+def quote_table(name: str) -> str:
     """Return the name of a table as SQL takes it, whatever is in its parts."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
 
 
-def pinned(name: str, provider: str, newest: Callable[[str], list[Any]]) -> str:
+def pin_version(name: str, provider: str, newest: Callable[[str], list[Any]]) -> str:
     """Return a query for a table at the version that it has now, where its format keeps versions.
 
     ``name`` is quoted; ``newest`` answers a query with the cells of its first column. A table of Iceberg that nothing
@@ -152,8 +154,17 @@ def pinned(name: str, provider: str, newest: Callable[[str], list[Any]]) -> str:
 
 def _catalog_table(session: SparkSession, address: Address) -> DataFrame:
     """Return a table of the catalog, at the version that it has now where its format keeps versions."""
-    name = quoted_table(str(address.table))
-    return session.sql(pinned(name, _provider(session, name), lambda query: _first_column(session, query)))
+    from pyspark.errors import AnalysisException
+
+    name = quote_table(str(address.table))
+    try:
+        with no_new_warehouse(session):
+            provider = _provider(session, name)
+    except AnalysisException as error:
+        if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
+            raise
+        raise DataError(f"there is no table {address.table} in the catalog of Spark; check its name.") from None
+    return session.sql(pin_version(name, provider, lambda query: _first_column(session, query)))
 
 
 def _first_column(session: SparkSession, query: str) -> list[Any]:

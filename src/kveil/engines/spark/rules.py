@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from kveil.algorithms.rules.sides import climbed_sides, rule_attributes
+from kveil.algorithms.rules.sides import climb_sides, rule_attributes
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.batches import arrow_of
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES, in_utc
 from kveil.engines.spark.executor_parts import SolvedRows
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import CLASS
 from kveil.engines.spark.solving import TOLD
 from kveil.engines.spark.units import Units
@@ -51,7 +51,7 @@ ALONE = "alone"  # whether records show `*` in all attributes that no rule names
 def rule_cells(units: Units, policy: Policy) -> pl.DataFrame:
     """Return the different tuples, as texts, that the original has of the columns that rules name."""
     table, names = units.table, rule_attributes(policy)
-    with told_plainly(f"read {table.name}"):
+    with tell_plainly(f"read {table.name}"):
         rows = table.frame.select(*(table.column(name) for name in names)).distinct().toArrow()
     cells = [in_utc(pl.Series(name, pl.from_arrow(rows.column(table.place(name))))) for name in names]
     source = numbers_held(Source(table.name, pl.DataFrame(cells), "frame"), policy)
@@ -72,7 +72,7 @@ def rules_kept(solved: SolvedRows, whole: Table, counts: pl.DataFrame) -> KeptRu
     names = rule_attributes(whole.policy)
     tuples = _shown_tuples(solved, whole, names)
     shown = {name: _as_shown(whole, name, tuples[name], counts) for name in names}
-    climbed = climbed_sides(whole, shown, tuples[ALONE].to_numpy(), tuples[TUPLE_TIMES].cast(pl.Int64).to_numpy())
+    climbed = climb_sides(whole, shown, tuples[ALONE].to_numpy(), tuples[TUPLE_TIMES].cast(pl.Int64).to_numpy())
     if not climbed.records:
         return KeptRules(solved, counts, 0)
     new = {name: [own.labels[code] for code in own.codes.tolist()] for name, own in climbed.shown.items()}
@@ -108,7 +108,7 @@ def _shown_tuples(solved: SolvedRows, whole: Table, names: Sequence[str]) -> pl.
         if name not in names:
             alone = alone & (f.col(_made(solved, name)) == STAR)
     cells = [f.col(_made(solved, name)).alias(f"s{i}") for i, name in enumerate(names)]
-    with told_plainly("keep the dependencies"):
+    with tell_plainly("keep the dependencies"):
         rows = frame.groupBy(*cells, alone.alias(ALONE)).agg(times.alias(TUPLE_TIMES)).toArrow()
     held: Any = pl.from_arrow(rows)
     return pl.DataFrame(held).rename({f"s{i}": name for i, name in enumerate(names)})
@@ -153,7 +153,7 @@ def _counted_again(solved: SolvedRows, whole: Table, name: str, climbed: Shown) 
 
     frame, times = _released(solved, whole)
     table = solved.rows.units.table
-    with told_plainly("keep the dependencies"):
+    with tell_plainly("keep the dependencies"):
         rows = frame.groupBy(table.column(name).alias("c"), f.col(_made(solved, name)).alias("s")).agg(times.alias("t"))
         held: Any = pl.from_arrow(rows.toArrow())
     cells = in_utc(held["c"]).alias(name).to_frame()

@@ -8,14 +8,14 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
 from kveil.errors import DataError, FileError, Refused
-from kveil.files.extras import needed
+from kveil.files.extras import import_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ def spark_session() -> SparkSession:
 
         return SparkSession
 
-    kind = needed(load, "tables on Spark", "pyspark", extra="spark")
+    kind = import_extra(load, "tables on Spark", "pyspark", extra="spark")
     active = kind.getActiveSession()
     if active is None:
         active = _started(kind)
@@ -74,7 +74,7 @@ def setting_of(session: SparkSession, name: str) -> int | None:
 
 
 def _started(kind: Any) -> Any:
-    with told_plainly("start a session"):
+    with tell_plainly("start a session"):
         if "PYSPARK_GATEWAY_PORT" in os.environ:  # by spark-submit, whose settings hold
             return kind.builder.appName("kveil").getOrCreate()
         java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
@@ -109,7 +109,24 @@ def as_pattern(place: str) -> str:
 
 
 @contextmanager
-def told_plainly(doing: str) -> Iterator[None]:
+def no_new_warehouse(session: SparkSession) -> Iterator[None]:
+    """Take away the folder for tables of its own that Spark makes as soon as its catalog is asked for anything.
+
+    Unless it was there before, or has something in it.
+    """
+    told = str(session.conf.get("spark.sql.warehouse.dir", ""))
+    folder = Path("/" + told.removeprefix("file:").lstrip("/"))  # elsewhere than on this machine there is none
+    there = folder.exists()
+    try:
+        yield
+    finally:
+        if not there:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+@contextmanager
+def tell_plainly(doing: str) -> Iterator[None]:
     """Turn errors of Spark into one sentence: their texts quote rows of the table, and so does what PySpark logs."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

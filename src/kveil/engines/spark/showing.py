@@ -12,7 +12,7 @@ import polars as pl
 
 from kveil.arrays import Ints, Longs
 from kveil.engines.spark.driver_tuples import HASH, SparkTuples, tuple_hash
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.units import RECORDS, Units
 from kveil.errors import DataError
 
@@ -102,7 +102,7 @@ class KnownTuples:
         """Return rows that have a class with what it shows."""
         from pyspark.sql import functions as f
 
-        texts = sent(self.texts, self.shown.classes.height, SENT_WHOLE)
+        texts = send_table(self.texts, self.shown.classes.height, SENT_WHOLE)
         return frame.join(texts, f.col(CLASS) == f.col(TUPLE_NUMBER), "left").drop(TUPLE_NUMBER)
 
 
@@ -111,18 +111,20 @@ class Joined:
     """Every unit of a table with the number of its class and what it shows.
 
     Made columns are called ``m0``, ``m1`` and so on; a unit whose tuple was not there before has no class. Where the
-    driver holds the tuples, ``known`` has them, and units have the hash of theirs.
+    driver holds the tuples, ``known`` has them, and units have the hash of theirs. Where rows are ``counted``, they are
+    the different tuples, and have `TUPLE_TIMES`, how many units each stands for.
     """
 
     units: Units
     frame: DataFrame
     made: tuple[str, ...]
     known: KnownTuples | None = None
+    counted: bool = False
 
     def let_go(self) -> None:
         """Let Spark forget what it kept of the units."""
         if self.known is not None:
-            with suppress(DataError), told_plainly("forget what it kept"):  # whatever came before is what is told
+            with suppress(DataError), tell_plainly("forget what it kept"):  # whatever came before is what is told
                 self.known.units.unpersist()
 
     def shown(self, name: str) -> str:
@@ -130,7 +132,7 @@ class Joined:
         return f"m{self.made.index(name)}" if name in self.made else self.units.table.place(name)
 
 
-def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
+def join_shown(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
     """Return every unit with what it shows; what tuples and classes are goes to Spark as tables, never as literals.
 
     Units find their tuples by a hash that is different for each of them.
@@ -140,7 +142,7 @@ def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
 
     made = tuple(name for name in shown.classes.columns if name != CLASS)
     session = units.table.session
-    with told_plainly("take back what the tuples show"):
+    with tell_plainly("take back what the tuples show"):
         told = {
             KEY: tuples.hashes,
             CLASS: shown.of_tuple,
@@ -150,7 +152,7 @@ def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
         labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: TUPLE_NUMBER})
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
         frame = units.frame.withColumn(HASH, tuple_hash(units, tuples.salt))
-        frame = frame.join(sent(known, len(tuples.place), FEW), f.col(HASH) == f.col(KEY), "left").drop(KEY)
+        frame = frame.join(send_table(known, len(tuples.place), FEW), f.col(HASH) == f.col(KEY), "left").drop(KEY)
         with_class = frame.select(*_needed(units, made), HASH, CLASS).persist()
         on_driver = KnownTuples(tuples, shown, with_class, texts)
         return Joined(units, on_driver.with_texts(frame), made, on_driver)
@@ -163,7 +165,7 @@ def _needed(units: Units, made: Sequence[str]) -> list[str]:
     return [*places, RECORDS] if RECORDS in units.frame.columns else places
 
 
-def sent(frame: DataFrame, rows: int, most: int) -> DataFrame:
+def send_table(frame: DataFrame, rows: int, most: int) -> DataFrame:
     """Return a table as it is best joined: sent to every machine as a whole, or divided where it is large."""
     from pyspark.sql import functions as f
 

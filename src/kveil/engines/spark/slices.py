@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kveil.engines.spark.counting import Types, count_release, count_written
-from kveil.engines.spark.executor_parts import forget_frame, kept_on_disk
-from kveil.engines.spark.ordering import quoted_name
-from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.showing import Joined
+from kveil.engines.spark.batches import as_bytes, from_bytes
+from kveil.engines.spark.counting import (
+    NumberedRelease,
+    Types,
+    Written,
+    count_laid,
+    count_release,
+    count_written,
+    rows_of_release,
+)
+from kveil.engines.spark.driver_tuples import SUMS, CountedTuples, held_rows
+from kveil.engines.spark.executor_parts import forget_frame, keep_on_disk, on_executors
+from kveil.engines.spark.laying import rows_of_join
+from kveil.engines.spark.ordering import quote_name
+from kveil.engines.spark.session import tell_plainly
+from kveil.engines.spark.showing import CLASS, Joined
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import TCloseness
@@ -24,62 +35,102 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS = 250_000  # that a slice has, on the average of several
-SLICE = "slice"
+SLICE, WRITTEN, JOINED = "slice", "written", "joined"
 
 
 @dataclass(frozen=True)
 class Slices:
     """A release as it was written, and its join with the original where that is asked for, divided alike.
 
-    Both go by cells that the groups of some models share.
+    Both go by the columns called ``names``, which the groups of some models share.
     """
 
     release: DataFrame
     joined: Joined | None
+    names: Sequence[str]
     number: int
 
     @classmethod
-    def of(cls, release: DataFrame, joined: Joined | None, names: Sequence[str], rows: int, exits: ExitStack) -> Slices:
-        """Divide a release of so many rows by the columns called ``names``; it is kept until ``exits`` are closed."""
-        number = max(-(-rows // ROWS), 1) if names else 1
-        if number == 1:
-            return cls(release, joined, 1)
-        with told_plainly("divide the release"):
-            own = _divided(release, [quoted_name(name) for name in names], number, exits)
-            if joined is not None:
-                both = _divided(joined.frame, [joined.shown(name) for name in names], number, exits)
-                joined = replace(joined, frame=both)
-        return cls(own, joined, number)
+    def of(cls, release: DataFrame, joined: Joined | None, names: Sequence[str], rows: int) -> Slices:
+        """Divide a release of so many rows."""
+        return cls(release, joined, names, max(-(-rows // ROWS), 1) if names else 1)
 
-    def counted(self, policy: Policy, asked: Questions, types: Types) -> Iterator[ReleaseCounts]:
+    def counted(self, policy: Policy, asked: Questions, types: Types, exits: ExitStack) -> Iterator[ReleaseCounts]:
         """Count the slices, one after another; beside the original where its join was divided, too.
 
-        Nothing of a slice is held here once it was given away.
+        Executors lay out all of them at once; they are kept there until ``exits`` are closed. Nothing of a slice is
+        held here once it was given away.
         """
-        for i in range(self.number):
-            yield self._counted(i, policy, asked, types)
+        if self.number == 1:
+            written = count_written(self.release, policy, asked, types, number=ROWS)
+            yield (_alone(written) if self.joined is None else count_release(self.joined, written, policy, asked, None))
+            return
+        release = NumberedRelease.of(self.release, types)
+        cells = [release.place[name] for name in self.names]
+        release = replace(release, frame=self._divided(release.frame, cells))
+        own = rows_of_release(release, policy, asked, beside=[SLICE])
+        if self.joined is None:
+            for content in _brought(own.frame.groupBy(SLICE).applyInArrow(_one, f"{WRITTEN} binary"), exits):
+                yield _alone(own.written([_read(content[0], own.keys)]))
+            return
+        joined = self.joined
+        divided = self._divided(joined.frame, [joined.shown(name) for name in self.names], keys=joined.units.keys)
+        both = rows_of_join(replace(joined, frame=divided), policy, asked, names=list(types), beside=[SLICE])
+        laid = own.frame.groupBy(SLICE).cogroup(both.frame.groupBy(SLICE))
+        for content in _brought(laid.applyInArrow(_both, f"{WRITTEN} binary, {JOINED} binary"), exits):
+            written = own.written([_read(content[0], own.keys)])
+            yield count_laid([both.laid(_read(content[1], both.keys))], written, policy, asked, None)
+            del content, written  # before the next one comes
 
-    def _counted(self, i: int, policy: Policy, asked: Questions, types: Types) -> ReleaseCounts:
+    def _divided(self, frame: DataFrame, cells: Sequence[str], *, keys: Sequence[str] = ()) -> DataFrame:
+        """Return a frame with the slice of every row, those of a slice on one machine.
+
+        What is not shown has no cells, and goes by its ``keys``: it would all be in one slice.
+        """
         from pyspark.sql import functions as f
 
-        release = self.release
-        if self.number > 1:
-            release = release.where(f.col(SLICE) == i).drop(SLICE)
-        written = count_written(release, policy, asked, types, number=ROWS)
-        if self.joined is None:
-            return ReleaseCounts(types, written.rows, written.rows, written.totals, written.apart)
-        frame = self.joined.frame.where(f.col(SLICE) == i) if self.number > 1 else self.joined.frame
-        return count_release(replace(self.joined, frame=frame), written, policy, asked, None)
+        number = f.xxhash64(*cells)
+        if keys:
+            number = f.when(f.col(CLASS) >= 0, number).otherwise(f.xxhash64(*keys))
+        return frame.withColumn(SLICE, f.pmod(number, f.lit(self.number)).cast("int")).repartition(self.number, SLICE)
 
 
-def _divided(frame: DataFrame, cells: Sequence[str], number: int, exits: ExitStack) -> DataFrame:
-    """Return a frame with the slice of every row, those of a slice side by side, so that one is read without others."""
-    from pyspark.sql import functions as f
+def _alone(written: Written) -> ReleaseCounts:
+    return ReleaseCounts(written.types, written.rows, written.rows, written.totals, written.apart)
 
-    numbered = frame.withColumn(SLICE, f.pmod(f.xxhash64(*cells), f.lit(number)).cast("int"))
-    kept = kept_on_disk(numbered.repartition(number, SLICE).sortWithinPartitions(SLICE))
-    exits.callback(forget_frame, kept)
-    return kept
+
+def _one(written: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.table({WRITTEN: [as_bytes(written)]})
+
+
+def _both(written: Any, joined: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.table({WRITTEN: [as_bytes(written)], JOINED: [as_bytes(joined)]})
+
+
+def _brought(laid: DataFrame, exits: ExitStack) -> Iterator[Any]:
+    """Bring slices to the driver, one after another, once executors have laid out all of them."""
+    doing = "compare the release"
+    with on_executors(doing):
+        kept = keep_on_disk(laid)
+        exits.callback(forget_frame, kept)
+        kept.count()
+        slices = kept.toLocalIterator()
+    while True:
+        with on_executors(doing):
+            content = next(slices, None)
+        if content is None:
+            return
+        yield content
+        del content  # or two slices would be held while the next one comes
+
+
+def _read(content: Any, keys: Sequence[str]) -> CountedTuples:
+    rows = from_bytes(content)
+    return held_rows(rows.select([name for name in rows.column_names if not name.startswith(SUMS)]), keys)
 
 
 def values_taking_part(release: DataFrame, policy: Policy) -> Mapping[str, pl.DataFrame]:
@@ -88,14 +139,14 @@ def values_taking_part(release: DataFrame, policy: Policy) -> Mapping[str, pl.Da
 
     star = f.lit(True)
     for name in policy.quasi_identifiers:
-        star = star & (f.col(quoted_name(name)) == STAR)
+        star = star & (f.col(quote_name(name)) == STAR)
     names = {model.sensitive for model in policy.privacy if isinstance(model, TCloseness)}
     told = {}
     for name in sorted(names):
-        with told_plainly("count the release"):
+        with tell_plainly("count the release"):
             counted = (
                 release.where(~f.coalesce(star, f.lit(False)))
-                .groupBy(quoted_name(name))
+                .groupBy(quote_name(name))
                 .agg(f.count(f.lit(1)).alias("times"))
             )
             held: Any = pl.from_arrow(counted.toArrow())

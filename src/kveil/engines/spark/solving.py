@@ -19,15 +19,15 @@ from kveil.algorithms.splitting.first_cuts import LEFT_OUT
 from kveil.algorithms.splitting.mondrian import split_part
 from kveil.algorithms.splitting.span_counts import PART
 from kveil.arrays import Longs
-from kveil.engines.local import part_solver
 from kveil.engines.part_solutions import with_share
+from kveil.engines.solver import part_solver
 from kveil.engines.spark.batches import EncodedRows, RowEncoder, arrow_of
 from kveil.engines.spark.showing import CLASS, NOT_SHOWN, WHY
-from kveil.engines.summary import COUNTED, PartSummary, summarized
+from kveil.engines.summary import COUNTED, PartSummary, summarize
 from kveil.errors import KveilError
 from kveil.files import as_texts, with_commas
 from kveil.free_form import GivenOptions
-from kveil.policy.components import starred_beside
+from kveil.policy.components import sensitive_starred_with
 from kveil.policy.model import Policy
 from kveil.table.decode import decode
 from kveil.table.solution import Shown, Solution
@@ -83,7 +83,7 @@ def starred_columns(policy: Policy) -> list[str]:
     """Return the sensitive columns of records that show `*` where their record is shown so."""
     if policy.individual_column is not None or policy.suppression.show == "drop" or not policy.suppression.limit:
         return []
-    beside = {name for names in starred_beside(policy) for name in names}
+    beside = {name for names in sensitive_starred_with(policy) for name in names}
     return [name for name in policy.with_role("sensitive") if name in beside]
 
 
@@ -121,7 +121,7 @@ class SolveTask:
                 encoded = replace(encoded, table=table_of_component(encoded.table, self.component))
             solution = self._left_out(encoded.table) if part == LEFT_OUT else self.solve(encoded.table)
             shown = self._shown(encoded, solution)
-            summary = summarized(part, encoded.table, solution)
+            summary = summarize(part, encoded.table, solution)
         except KveilError as error:
             told = (type(error).__name__, str(error), int(getattr(error, "lost", None) or 0))
             shown, rows = None, rows.slice(0, 0)

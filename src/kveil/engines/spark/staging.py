@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from kveil.engines.spark.session import on_disk, told_plainly
+from kveil.engines.spark.session import on_disk, tell_plainly
 from kveil.errors import FileError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class StagedFolder:
             raise FileError(f"{target.name} exists already, and a folder is never replaced; name another one.")
         if not self._folder.parent.is_dir():
             raise FileError(f"{target.name}: the folder that it should go to does not exist; make it first.")
-        with told_plainly(f"make a folder beside {target.name}"):
+        with tell_plainly(f"make a folder beside {target.name}"):
             files = self._files
             path = self._path(self._folder)
             files.mkdirs(path, self._mode(PRIVATE))
@@ -62,7 +62,7 @@ class StagedFolder:
 
     def write(self, frame: DataFrame) -> None:
         """Write rows; of what Spark writes beside them nothing stays, and files are named by their number alone."""
-        with told_plainly(f"write {self._target.name}"):
+        with tell_plainly(f"write {self._target.name}"):
             frame.write.options(**WRITING).parquet(on_disk(self.rows))
             files, number = self._files, 0
             listed = sorted(files.listStatus(self._path(self.rows)), key=lambda status: status.getPath().getName())
@@ -83,7 +83,7 @@ class StagedFolder:
 
     def describe(self, name: str, content: bytes) -> None:
         """Put a file beside the rows, whose name Spark passes over since it starts with an underscore."""
-        with told_plainly(f"write {self._target.name}"):
+        with tell_plainly(f"write {self._target.name}"):
             stream = self._files.create(self._path(self.rows / name), True)
             stream.write(bytearray(content))
             stream.close()
@@ -92,7 +92,7 @@ class StagedFolder:
     def commit(self) -> None:
         """Give the folder its name, in one step; it must not exist by now either."""
         machine = self._machine.org.apache.hadoop.fs
-        with told_plainly(f"rename the folder to {self._target.name}"):
+        with tell_plainly(f"rename the folder to {self._target.name}"):
             settings = self._session._jsc.hadoopConfiguration()
             modes = machine.permission.FsPermission
             usual = modes.getDirDefault().applyUMask(modes.getUMask(settings))

@@ -8,20 +8,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kveil.arrays import Longs
-from kveil.engines.spark.driver_tuples import HASH, CountedTuples, grouped, in_slices, one_by_one, records_at
+from kveil.engines.spark.driver_tuples import (
+    HASH,
+    CountedTuples,
+    count_different_rows,
+    in_slices,
+    one_by_one,
+    records_at,
+)
 from kveil.engines.spark.laying import LaidTuples, with_halves
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import CLASS, TUPLE_NUMBER, Joined, KnownTuples, shown_cells
 from kveil.engines.spark.units import hash_number
 from kveil.errors import NotVerified
 from kveil.policy.model import Policy
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.verifier.counts import Questions
 
 SHOWS = "shows"  # a hash of the made cells of a row
 
 
-def laid_known(
+def lay_known(
     joined: Joined, known: KnownTuples, policy: Policy, asked: Questions, names: Sequence[str]
 ) -> Iterator[LaidTuples]:
     """Bring the join to the driver where that holds the tuples: a hash stands for each, and a number for its class.
@@ -46,13 +53,13 @@ def laid_known(
     if rows <= 2 * number:  # to group them would move them all, and leave nearly as many
         counted, number = one_by_one(frame, keys, sums), rows
     else:
-        counted = grouped(frame, keys, sums)
+        counted = count_different_rows(frame, keys, sums)
     shows = _shown_by_classes(known, made) if asked.apart else None
     seen = _Seen(shows, np.zeros(len(known.tuples.place), dtype=np.int64))
     for part in in_slices(counted, keys, number, "compare the release"):
         yield _laid(joined, known, part, half, seen)
     if not np.array_equal(seen.times, known.tuples.times):
-        raise changed_meanwhile(units.table.name)
+        raise error_of_change(units.table.name)
 
 
 @dataclass
@@ -65,7 +72,7 @@ class _Seen:
 
 def _shown_by_classes(known: KnownTuples, made: Sequence[str]) -> Longs:
     """Return a hash of what each class shows, by the table that was sent to Spark."""
-    with told_plainly("compare the release"):
+    with tell_plainly("compare the release"):
         texts = known.texts.select(TUPLE_NUMBER, hash_number(made).alias(SHOWS)).toArrow()
     shows = np.empty(texts.num_rows, dtype=np.int64)
     shows[texts.column(TUPLE_NUMBER).to_numpy()] = texts.column(SHOWS).to_numpy()
@@ -80,7 +87,7 @@ def _laid(joined: Joined, known: KnownTuples, counted: CountedTuples, half: Sequ
     at = np.empty(len(order), dtype=np.int64)
     at[order] = np.minimum(np.searchsorted(tuples.hashes, hashes[order]), len(tuples.place) - 1)
     if column.null_count() or (tuples.hashes[at] != hashes).any():
-        raise changed_meanwhile(units.table.name)
+        raise error_of_change(units.table.name)
     classes, times = column.to_numpy(), counted.times
     out = classes >= 0
     if seen.shows is not None and (counted.column(SHOWS).to_numpy()[out] != seen.shows[classes[out]]).any():

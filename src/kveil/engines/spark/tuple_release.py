@@ -12,12 +12,10 @@ import polars as pl
 from kveil.arrays import Longs
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES, SparkTuples, tuple_hash
 from kveil.engines.spark.laying import LaidTuples
-from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.showing import CLASS, SENT_WHOLE, TUPLE_NUMBER, ShownTuples, sent, shown_cells
+from kveil.engines.spark.session import tell_plainly
+from kveil.engines.spark.showing import CLASS, SENT_WHOLE, TUPLE_NUMBER, ShownTuples, send_table, shown_cells
 from kveil.engines.spark.units import Units
-from kveil.policy.model import Policy
-from kveil.table.sensitive import changed_meanwhile
-from kveil.verifier.counts import questions
+from kveil.table.sensitive import error_of_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -86,7 +84,7 @@ class HeldRelease:
         if not self.made or self.shown(self.made[0]) in frame.columns:
             return frame
         texts = frame.sparkSession.createDataFrame(self._texts().to_arrow(compat_level=pl.CompatLevel.oldest()))
-        texts = sent(texts, self.table.classes.height, SENT_WHOLE)
+        texts = send_table(texts, self.table.classes.height, SENT_WHOLE)
         return frame.join(texts, f.col(CLASS) == f.col(TUPLE_NUMBER), "left").drop(TUPLE_NUMBER)
 
     def _texts(self) -> pl.DataFrame:
@@ -102,11 +100,11 @@ class HeldRelease:
         tuples, units = self.tuples, self.units
         number, few, times = tuple_hash(units, tuples.salt), (1 << PIECE) - 1, tuples.times
         pieces = [f.shiftright(number, start).bitwiseAND(f.lit(few)) for start in STARTS]
-        with told_plainly("compare the release"):
+        with tell_plainly("compare the release"):
             told: Any = units.frame.agg(f.count(f.lit(1)), *map(f.sum, pieces)).collect()[0]
         before = [times, *(((tuples.hashes >> start) & few) * times for start in STARTS)]
         if [int(value or 0) for value in told] != [int(numbers.sum()) for numbers in before]:
-            raise changed_meanwhile(units.table.name)
+            raise error_of_change(units.table.name)
         classes, tuple_of = self.table.of_tuple, tuples.of_row.astype(np.int64)
         shown = shown_cells(units, self.table, self.made, (tuples.cells, tuple_of), classes)
         counted = replace(tuples.counted, times=times, sums=(0, 0))
@@ -123,9 +121,3 @@ def _in_pieces(times: Longs) -> tuple[Longs, Longs]:
     last = np.cumsum(pieces)[pieces > 0] - 1
     often[last] = (times - (pieces - 1) * REPEATED)[pieces > 0]
     return at, often
-
-
-def is_held(units: Units, tuples: SparkTuples, policy: Policy) -> bool:
-    """Tell whether tuples hold all that a release of records shows, and all that is compared of it."""
-    types = {name: tuples.source.column(name).dtype for name in units.named}
-    return not (units.individuals or units.carried or questions(policy, types).apart)

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from kveil.engines.spark.reading import SparkTable
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import stars_in
 from kveil.table.persons import records_of_nobody, varying_cells
+from kveil.verifier.counts import questions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -39,6 +42,11 @@ class Units:
     _: KW_ONLY
     constant: tuple[str, ...] = ()
     individuals: bool = False
+
+    def are_told_by_tuples(self, policy: Policy) -> bool:
+        """Tell whether tuples hold all that a release of records shows, and all that is compared of it."""
+        types = dict.fromkeys(self.named, pl.String())
+        return not (self.individuals or self.carried or questions(policy, types).apart)
 
     def hashed(self) -> Column:
         """Return a number that tells of everything a unit has: its sum over all units tells whether one changed."""
@@ -131,7 +139,7 @@ def check_cells(units: Units, policy: Policy) -> None:
         counts.append(f.count(f.when(absent, 1)))
     if not counts:
         return
-    with told_plainly(f"read {table.name}"):
+    with tell_plainly(f"read {table.name}"):
         told = list(table.frame.agg(*counts).collect()[0])
     for name, number in zip(stars, told, strict=False):
         if number:
@@ -155,7 +163,7 @@ def _check_constant(units: Units, policy: Policy, person: str) -> None:
         known = f.count(cell)
         varies.append(~f.min(cell).eqNullSafe(f.max(cell)) | ((known > 0) & (known < f.count(f.lit(1)))))
     people = table.frame.groupBy(table.column(person)).agg(*(v.alias(f"v{i}") for i, v in enumerate(varies)))
-    with told_plainly(f"read {table.name}"):
+    with tell_plainly(f"read {table.name}"):
         told = people.agg(*(f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))).collect()[0]
     for name, number in zip(names, told, strict=True):
         if number:

@@ -15,7 +15,7 @@ from kveil.errors import DataError
 from kveil.files import Source, StoredSource
 from kveil.flow.steps.inputs import check_input, check_values
 from kveil.flow.steps.judging import check_verdict
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.flow.steps.table_search import bound_of, goes_by_tuples, search_table
 from kveil.policy.model import Policy

@@ -7,9 +7,9 @@ from kveil.engines.store import ReleaseFile, Store
 from kveil.files import Source
 from kveil.flow.steps.inputs import check_input, check_values
 from kveil.flow.steps.judging import check_verdict
-from kveil.flow.steps.outputs import written_meanwhile
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.outputs import write_meanwhile
 from kveil.flow.steps.request import Request
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.flow.steps.table_search import bound_of, goes_by_tuples, search_table
 from kveil.report.run import Run
@@ -48,7 +48,7 @@ def make_release(source: Source, asked: Request, stages: Stages, store: Store, o
     laid = store.lay_out(policy, source, release, out)
     stages.end("write")
     stages.begin("verifying")
-    with written_meanwhile(laid, source, policy, out) as written:
+    with write_meanwhile(laid, source, policy, out) as written:
         released = laid.source
         aligned = lay_beside(released, source, release.rows, policy)
         verdict = verify_rows(released, aligned.rows, policy, aligned=aligned)

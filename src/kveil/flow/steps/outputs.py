@@ -90,7 +90,7 @@ def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[
 
 
 @contextmanager
-def written_meanwhile(
+def write_meanwhile(
     laid: LaidRelease, source: Source, policy: Policy, out: ReleaseFile | None
 ) -> Iterator[Callable[[], str | None]]:
     """Write a large release while the caller judges it, to a file that nobody can see; give a way to its SHA-256.

@@ -14,6 +14,7 @@ from kveil.arrays import Longs
 from kveil.errors import DataError
 from kveil.files import Outputs, Source
 from kveil.frames import from_frame
+from kveil.kernels.grouping.members import members_by_group
 from kveil.policy.model import Policy
 from kveil.report.account import Account
 from kveil.report.owner import Owner
@@ -76,9 +77,7 @@ class Result:
             else np.ones(rows.height, dtype=np.int64)
         )
         of_line = number[rows.row_of]
-        order = np.argsort(of_line, kind="stable")
-        starts = np.flatnonzero(np.diff(of_line[order], prepend=0))
-        members = sorted(np.split(order, starts[1:]), key=lambda lines: int(lines[0])) if len(order) else []
+        members = sorted(members_by_group(of_line).without_empty().split(), key=lambda lines: int(lines[0]))
         shown = (rows.texts.row(int(rows.row_of[lines[0]]), named=True) for lines in members)
         return [Group(texts, lines) for texts, lines in zip(shown, members, strict=True)]
 

@@ -35,9 +35,9 @@ def search_table(table: Table, able: Sequence[Algorithm], stages: Stages, *, by_
     try:
         found = attempt(searched, able, told)
     except Unmeetable as error:
-        from kveil.algorithms.proofs import proved_or_not_found
+        from kveil.algorithms.proofs import tell_if_proved
 
-        raise proved_or_not_found(error, table) from None
+        raise tell_if_proved(error, table) from None
     if tuples is None or searched is table:
         return found
     return replace(found, solution=found.solution.spread(tuples.of_row))

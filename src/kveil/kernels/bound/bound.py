@@ -10,6 +10,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Longs
 from kveil.kernels.bound.layout import CoverLattice, Cuts, Insides, KeptNodes, NodeWalk, Tolls, new_walk
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.threads import threads
 from kveil.stopping import current
 
@@ -41,17 +42,28 @@ def excess(lattice: CoverLattice, price: Longs, k: int, used: Longs) -> int:
     return collect(lattice, price, price, k, used, 0)[0]
 
 
-def collect(lattice: CoverLattice, price: Longs, want: Longs, k: int, used: Longs, room: int) -> tuple[int, KeptNodes]:
-    """Return the excess, and the closed nodes that would have one at the prices ``want``, as many as fit."""
+def collect(
+    lattice: CoverLattice, price: Longs, want: Longs, k: int, used: Longs, room: int, *, low: Longs | None = None,
+    large: int = 0,
+) -> tuple[int, KeptNodes]:  # fmt: skip
+    """Return the excess, and the closed nodes that would have one at the prices ``want``, as many as fit.
+
+    With ``low``, nodes of ``large`` rows or more are kept without the tuples that are in no best set of theirs while
+    every price stays between ``low`` and ``want``: where k rows of a node pay some amount, up to its cost, even at
+    their low prices, a tuple that pays less even at its high price is never among the best.
+    """
     from kveil.kernels.bound.bound_loops import sum_all
+
+    lowest = np.zeros_like(want) if low is None else low
 
     def walk_over(walk: NodeWalk) -> tuple[int, Longs, KeptNodes]:
         own = np.zeros(len(used), dtype=np.int64)
         nodes = room // 4
         start, member = np.zeros(nodes + 1, dtype=np.int64), np.zeros(room, dtype=np.int32)
-        cost, turn = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
-        total, number, whole = sum_all(lattice, walk, price, want, k, own, start, member, cost, turn)
-        return int(total), own, KeptNodes(int(number), start, member, cost, turn, bool(whole))
+        cost, turn, rows = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
+        kept = start, member, cost, turn, rows
+        total, number, whole = sum_all(lattice, walk, price, want, k, own, *kept, lowest, large)
+        return int(total), own, KeptNodes(int(number), *kept, bool(whole))
 
     sums = _shared(lattice, walk_over)
     used[:] = np.sum([own for _, own, _ in sums], axis=0)
@@ -86,24 +98,8 @@ def _together(kept: list[KeptNodes], room: int) -> KeptNodes:
     member = np.concatenate([nodes.member[: nodes.start[nodes.number]] for nodes in kept])
     at = np.arange(start[-1]) - np.repeat(start[:-1] - begin[:number], sizes[:number])
     whole = number == len(order) and all(nodes.whole for nodes in kept)
-    return KeptNodes(number, start, member[at], cost[:number], turn[order][:number], whole)
-
-
-def trim(
-    nodes: KeptNodes, weight: Longs, low: Longs, high: Longs, k: int, large: int
-) -> Longs:  # fmt: skip
-    """Take tuples off large nodes that are in no best set of theirs; return how many rows each node covered before.
-
-    The best set of a node, at given prices, is the k rows or more that pay most above the node's cost. Prices change
-    while the bound is searched, for every tuple between ``low`` and ``high``. If k rows of a node pay some amount, up
-    to its cost, even at their low prices, a tuple that pays less even at its high price is never among the best.
-    Only nodes of ``large`` rows or more are worth the work. The nodes are changed in place.
-    """
-    from kveil.kernels.bound.bound_loops import trim_members
-
-    rows = np.zeros(nodes.number, dtype=np.int64)
-    trim_members(nodes.number, nodes.start, nodes.member, nodes.cost, weight, low, high, k, large, rows)
-    return rows
+    rows = np.concatenate([nodes.rows[: nodes.number] for nodes in kept])[order]
+    return KeptNodes(number, start, member[at], cost[:number], turn[order][:number], rows[:number], whole)
 
 
 def no_cuts() -> Cuts:
@@ -121,24 +117,31 @@ def insides_of(nodes: KeptNodes, small: Bools, cuts: Cuts, tuples: int, room: in
     number = nodes.number
     filled = nodes.member[: nodes.start[number]]
     first = np.minimum.reduceat(filled, nodes.start[:number]) if number else filled
-    order = np.argsort(first, kind="stable")
-    order = order[small[order]]
-    begins = np.searchsorted(first[order], np.arange(tuples + 1)).astype(np.int64)
+    chosen = np.flatnonzero(small)
+    by_first = members_by_group(first[chosen], tuples)
     node, cut = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
     mark = np.full(tuples, -1, dtype=np.int32)
     found = int(
         find_insides(
-            order.astype(np.int32), begins, nodes.start, nodes.member, cuts.start, cuts.member, mark, node, cut
+            chosen[by_first.rows].astype(np.int32),
+            by_first.starts,
+            nodes.start,
+            nodes.member,
+            cuts.start,
+            cuts.member,
+            mark,
+            node,
+            cut,
         )
     )
-    by_node = np.argsort(node[:found], kind="stable")
-    start = np.searchsorted(node[:found][by_node], np.arange(number + 1)).astype(np.int64)
-    return Insides(start, cut[:found][by_node])
+    by_node = members_by_group(node[:found], number)
+    return Insides(by_node.starts, cut[by_node.rows])
 
 
 def new_tolls(nodes: KeptNodes, insides: Insides, toll: Longs) -> Tolls:
     """Return tolls of cuts around nodes, none of which has been looked at."""
-    return Tolls(insides, toll, np.zeros(len(toll), dtype=np.int64), np.full(nodes.number, -1, dtype=np.int64))
+    due, often = np.full(nodes.number, -1, dtype=np.int64), np.zeros(nodes.number, dtype=np.int64)
+    return Tolls(insides, toll, np.zeros(len(toll), dtype=np.int64), due, often)
 
 
 def kept_excess(
@@ -148,9 +151,10 @@ def kept_excess(
 
     A node costs what it costs itself and the toll of every cut that it lies inside of. It counts if its best set pays
     more than that; ``opened`` of the tolls is set to how many nodes inside of each cut count, and ``used`` to how many
-    rows of each tuple their best sets hold. ``risen`` is the most that any price has risen since the tolls were made:
-    a node whose best set then lacked more than such a rise can bring is not looked at again (``due`` of the tolls says
-    up to which rise). Where there are many nodes several threads share them; sums of whole numbers do not depend on it.
+    rows of each tuple their best sets hold; ``often`` of the tolls goes up by one for each of them. ``risen`` is the
+    most that any price has risen since the tolls were made: a node whose best set then lacked more than such a rise can
+    bring is not looked at again (``due`` of the tolls says up to which rise). Where there are many nodes several
+    threads share them; sums of whole numbers do not depend on it.
     """
     from kveil.kernels.bound.bound_loops import sum_kept
 
@@ -158,7 +162,7 @@ def kept_excess(
     cut_at, cut = tolls.insides
 
     def sum_some(first: int, last: int, used: Longs, opened: Longs) -> int:
-        own = used, cut_at, cut, tolls.toll, opened, tolls.due
+        own = used, cut_at, cut, tolls.toll, opened, tolls.due, tolls.often
         return int(sum_kept(first, last, start, member, cost, weight, price, k, *own, risen))
 
     opened = tolls.opened
@@ -185,6 +189,5 @@ def bound_nothing() -> None:
     cheapest(lattice, 1, 1)
     excess(lattice, one, 1, used)
     nodes = collect(lattice, one, one, 1, used, 8)[1]
-    trim(nodes, one, one, one, 1, 1)
     insides = insides_of(nodes, np.ones(nodes.number, dtype=bool), no_cuts(), 1, 1)
     kept_excess(nodes, one, one, 1, used, new_tolls(nodes, insides, one[:0]))

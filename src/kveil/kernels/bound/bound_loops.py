@@ -203,10 +203,35 @@ def best_set(members: Ints, begin: int, end: int, cost: int, toll: int, weight: 
     return total
 
 
+@inner
+def sure_price(members: Ints, begin: int, end: int, cost: int, weight: Longs, low: Longs, k: int,
+               large: int) -> tuple[int, int]:  # fmt: skip
+    """Return a node's rows, and a price up to its cost that k of them pay even at the prices ``low``.
+
+    Nearly the highest such price, to so many bits of the cost; 0 for nodes of fewer than ``large`` rows.
+    """
+    rows = np.int64(0)
+    for i in range(begin, end):
+        rows += weight[members[i]]
+    bar = np.int64(0)
+    top = cost if rows >= large else bar
+    while top - bar > cost >> NARROWED:
+        middle = (bar + top + 1) // 2
+        number = np.int64(0)
+        for i in range(begin, end):
+            if low[members[i]] >= middle:
+                number += weight[members[i]]
+        if number >= k:
+            bar = middle
+        else:
+            top = middle - 1
+    return rows, bar
+
+
 @door
 def sum_all(
     lattice: CoverLattice, walk: NodeWalk, price: Longs, want: Longs, k: int, used: Longs, kept_start: Longs,
-    kept_member: Ints, kept_cost: Longs, kept_turn: Longs,
+    kept_member: Ints, kept_cost: Longs, kept_turn: Longs, kept_rows: Longs, low: Longs, large: int,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is no lower than the price."""
     last = len(walk.level) - 1
@@ -229,14 +254,20 @@ def sum_all(
                 go_under(lattice, walk, a)
             elif best_set(members, begin, end, cost, 0, lattice.weight, want, k, used, False) > 0:
                 total += max(best_set(members, begin, end, cost, 0, lattice.weight, price, k, used, True), 0)
-                fits = fits and kept < len(kept_cost) and kept_start[kept] + end - begin <= len(kept_member)
+                fits = fits and kept < len(kept_cost)
                 if fits:
+                    rows, bar = sure_price(members, begin, end, cost, lattice.weight, low, k, large)
+                    filled = kept_start[kept]
                     for i in range(begin, end):
-                        kept_member[kept_start[kept] + i - begin] = members[i]
-                    kept_cost[kept] = cost
-                    kept_turn[kept] = walk.turn[2]
+                        if want[members[i]] >= bar:
+                            if filled < len(kept_member):
+                                kept_member[filled] = members[i]
+                            filled += 1
+                    fits = filled <= len(kept_member)
+                if fits:
+                    kept_cost[kept], kept_rows[kept], kept_turn[kept] = cost, rows, walk.turn[2]
                     kept += 1
-                    kept_start[kept] = kept_start[kept - 1] + end - begin
+                    kept_start[kept] = filled
         a = next_node(lattice, walk, want, want, k, a)
     return total, kept, fits
 
@@ -244,7 +275,7 @@ def sum_all(
 @door
 def sum_kept(
     first: int, last: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs,
-    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs, risen: int,
+    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs, often: Longs, risen: int,
 ) -> int:  # fmt: skip
     """Sum over kept nodes, from the first to before the last; see `bound.kept_excess`."""
     total = np.int64(0)
@@ -261,43 +292,12 @@ def sum_kept(
         own = best_set(member, start[i], start[i + 1], cost[i], tolls, weight, price, k, used, True)
         if own > 0:
             total += own
+            often[i] += 1
             for at in range(inside_start[i], inside_start[i + 1]):
                 opened[inside[at]] += 1
         elif own + tolls < 0:  # k rows lack so much, and none has risen by more than all have together
             due[i] = risen + (-own - tolls) // k
     return total
-
-
-@door
-def trim_members(
-    nodes: int, start: Longs, member: Ints, cost: Longs, weight: Longs, low: Longs, high: Longs, k: int, large: int,
-    rows: Longs,
-) -> None:  # fmt: skip
-    """Leave out tuples that are in no best set; see `bound.trim`."""
-    filled, begin = 0, start[0]
-    for g in range(nodes):
-        end = start[g + 1]
-        rows[g] = 0
-        for i in range(begin, end):
-            rows[g] += weight[member[i]]
-        bar = np.int64(0)  # k rows pay as much, whatever the prices
-        top = cost[g] if rows[g] >= large else bar
-        while top - bar > cost[g] >> NARROWED:
-            middle = (bar + top + 1) // 2
-            number = np.int64(0)
-            for i in range(begin, end):
-                if low[member[i]] >= middle:
-                    number += weight[member[i]]
-            if number >= k:
-                bar = middle
-            else:
-                top = middle - 1
-        for i in range(begin, end):
-            if high[member[i]] >= bar:
-                member[filled] = member[i]
-                filled += 1
-        begin = end
-        start[g + 1] = filled
 
 
 @door

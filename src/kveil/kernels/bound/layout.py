@@ -8,9 +8,11 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 
-BEST = 16  # tuples of a node that are looked at one by one to see whether it can pay
+BEST = 4  # tuples of a node that are looked at one by one to see whether it can pay
 NARROWED = 12  # the lowest price of a best set is sought to so many bits of a node's cost
 SHARED = 2  # the attribute whose nodes several walks share
+
+TURN, TUPLES, ROWS, NEAR, USES = range(5)  # what `state` of a growth counts
 
 
 class CoverLattice(NamedTuple):
@@ -88,8 +90,9 @@ def new_walk(lattice: CoverLattice, halt: Bools, number_of_walk: int = 0, walks:
 class KeptNodes(NamedTuple):
     """Nodes that are kept, with the tuples they cover: node i has ``member[start[i] : start[i + 1]]``.
 
-    ``turn`` is the shared node that each lies under, by which those of several walks are put in one order. ``whole``
-    tells whether there was room for all of them.
+    ``turn`` is the shared node that each lies under, by which those of several walks are put in one order. ``rows`` is
+    how many rows each covers, those of tuples that it is kept without among them. ``whole`` tells whether there was
+    room for all of them.
     """
 
     number: int
@@ -97,6 +100,7 @@ class KeptNodes(NamedTuple):
     member: Ints
     cost: Longs
     turn: Longs
+    rows: Longs
     whole: bool
 
 
@@ -122,10 +126,43 @@ class Tolls(NamedTuple):
     """What kept nodes pay for lying inside of cuts, and what is found while they are summed over.
 
     ``opened`` is how many nodes that pay lie inside of each cut. ``due`` tells of every node how far prices must rise,
-    all rises since the first sum added up, before it can pay: until then it is passed over.
+    all rises since the first sum added up, before it can pay: until then it is passed over. ``often`` is in how many
+    sums each node has paid.
     """
 
     insides: Insides
     toll: Longs
     opened: Longs
     due: Longs
+    often: Longs
+
+
+class Growth(NamedTuple):
+    """A set of tuples that grows by the tuples of nodes, node i having ``member[start[i] : start[i + 1]]``.
+
+    ``rows`` and ``often`` tell of every node how many rows it covers and how often it was used. Of the nodes that take
+    part, those over tuple t are ``over[first[t] : first[t + 1]]``. ``state`` counts: the sets so far, this one being
+    the last of them, its tuples and rows, the nodes that have tuples of it, and how often those inside of it were used.
+    ``inside`` and ``met`` have the number of the last set that had a tuple, or a tuple of a node, and ``missing`` how
+    many rows of such a node are not in it; ``near`` lists these nodes, ``grown`` the tuples of all sets that were kept.
+    """
+
+    start: Longs
+    member: Ints
+    rows: Longs
+    often: Longs
+    first: Longs
+    over: Ints
+    inside: Longs
+    met: Longs
+    missing: Longs
+    near: Ints
+    grown: Ints
+    state: Longs
+
+
+def chosen_sets(start: Longs, member: Ints, sets: Longs) -> tuple[Longs, Ints]:
+    """Return some of the sets that lie end to end."""
+    sizes = start[sets + 1] - start[sets]
+    begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return begins, member[np.arange(begins[-1]) - np.repeat(begins[:-1] - start[sets], sizes)]

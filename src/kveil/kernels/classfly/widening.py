@@ -18,7 +18,8 @@ def price_groups(
     """Return what it costs that groups show the node that covers theirs; ``nodes`` is attribute × group.
 
     Per attribute and node: ``covering`` the node shown then, ``more`` its cost for every member, ``own`` once. Where
-    it ``hides``, to show nothing but roots costs infinitely much, and so do groups without members. O(groups · attributes).
+    it ``hides``, to show nothing but roots costs infinitely much, and so do groups without members.
+    O(groups · attributes).
     """
     from kveil.kernels.classfly.widening_loops import price
 

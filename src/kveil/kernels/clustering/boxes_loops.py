@@ -9,7 +9,7 @@ import numpy as np
 
 from kveil.arrays import Ints
 from kveil.kernels.clustering import layout as field
-from kveil.kernels.clustering.layout import Box, Costs, DistinctTuples
+from kveil.kernels.clustering.layout import ClusterBox, Costs, DistinctTuples
 from kveil.kernels.jit import inner
 
 
@@ -32,7 +32,7 @@ def span_cost(costs: Costs, a: int, low: int, high: int) -> int:
 
 
 @inner
-def widened_cost(costs: Costs, box: Box, low: Ints, high: Ints, at: int) -> int:
+def widened_cost(costs: Costs, box: ClusterBox, low: Ints, high: Ints, at: int) -> int:
     """Return what a row of a cluster costs once it covers the spans low..high at a place too."""
     total = np.int64(0)
     for a in range(low.shape[1]):
@@ -53,7 +53,7 @@ def widened_cost(costs: Costs, box: Box, low: Ints, high: Ints, at: int) -> int:
 
 
 @inner
-def cost_at_least(costs: Costs, box: Box, low: Ints, high: Ints, at: int) -> int:
+def cost_at_least(costs: Costs, box: ClusterBox, low: Ints, high: Ints, at: int) -> int:
     """Return a lower bound of what a row of a cluster costs once any tuple inside low..high has joined it.
 
     Of an attribute's leaves there, the one nearest to the cluster's counts.
@@ -79,7 +79,7 @@ def cost_at_least(costs: Costs, box: Box, low: Ints, high: Ints, at: int) -> int
 
 
 @inner
-def fill_reach(costs: Costs, box: Box, a: int, above: bool) -> None:
+def fill_reach(costs: Costs, box: ClusterBox, a: int, above: bool) -> None:
     """Note what the leaves below a box's node cost now, in an attribute with a small tree; or also all others."""
     node, start = np.int64(box.span[0, a]), box.at[a]
     first, last = costs.nodes[node, field.FIRST], costs.nodes[node, field.LAST]
@@ -96,7 +96,7 @@ def fill_reach(costs: Costs, box: Box, a: int, above: bool) -> None:
 
 
 @inner
-def cover(costs: Costs, box: Box, distinct: DistinctTuples, t: int, fresh: bool) -> bool:
+def cover(costs: Costs, box: ClusterBox, distinct: DistinctTuples, t: int, fresh: bool) -> bool:
     """Let a cluster cover one tuple more, or it alone; tell whether that changes what it costs to join it."""
     changed = False
     span = box.span

@@ -12,9 +12,22 @@ from kveil.kernels.clustering.layout import ClusterArrays, ClusterRoom, Costs, D
 from kveil.kernels.clustering.search_tree_loops import drop_first, next_tuple, plant, push, take
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, Models
-from kveil.kernels.models.models_loops import clear, count_values, holds, uncount_values
+from kveil.kernels.models.models_loops import clear, holds
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
+
+
+@inner
+def count_in(models: Models, t: int, sign: int) -> None:
+    """Add one row of a tuple to the histograms, or take it out; `count_values` adds all rows of the tuple."""
+    values, tally, touched, used = models.values, models.tally, models.touched, models.used
+    for s in range(values.start.shape[0]):
+        for p in range(values.start[s, t], values.start[s, t + 1]):
+            code = values.code[p]
+            if tally[s, code] == 0 and sign > 0:
+                touched[s, used[s]] = code
+                used[s] += 1
+            tally[s, code] += sign
 
 
 @inner
@@ -125,7 +138,7 @@ def plan_needs(left: Models, waiting: int, k: int, room: DiverseRoom) -> None:
 
 
 @inner
-def spared(left: Models, room: DiverseRoom, t: int, spend: bool) -> bool:
+def spare_row(left: Models, room: DiverseRoom, t: int, spend: bool) -> bool:
     """Tell whether later clusters can spare a row of a tuple; ``spend`` it."""
     needs, values, rest = left.needs, left.values, left.tally
     later, spare, frequent = room.later, room.spare, room.frequent
@@ -198,7 +211,7 @@ def cluster_all(
         clear(outside)
         for t in range(begin, end):
             for _ in range(left[t]):
-                count_values(outside, t)
+                count_in(outside, t, 1)
         plant(costs, distinct, room, begin, end, field.BUCKET)
         cover(costs, origin, distinct, begin, True)
         while waiting >= k and not room.halt[0]:
@@ -226,15 +239,15 @@ def cluster_all(
                     key = heap.key[0]
                     size = drop_first(heap, size)
                     good = helps(models, failing, t) if failing >= 0 else fits(models, t, max(total + 1, k))
-                    if not (good and spared(outside, plans, t, False)):
+                    if not (good and spare_row(outside, plans, t, False)):
                         parked = push(aside, parked, key, t, t, version)
                         continue
-                spared(outside, plans, t, True)
+                spare_row(outside, plans, t, True)
                 take(distinct, forest, left, clusters.label, t, 1, made)
                 plans.taken[total] = t
                 total += 1
-                count_values(models, t)
-                uncount_values(outside, t)
+                count_in(models, t, 1)
+                count_in(outside, t, -1)
                 wider = cover(costs, origin if version < 0 else box, distinct, t, version < 0)
                 if version < 0:
                     copy_box(box, origin)

@@ -7,13 +7,13 @@ import numpy as np
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover, span_cost
-from kveil.kernels.clustering.layout import Box, ClusterArrays, ClusterRoom, Costs, DistinctTuples
+from kveil.kernels.clustering.layout import ClusterArrays, ClusterBox, ClusterRoom, Costs, DistinctTuples
 from kveil.kernels.clustering.search_tree_loops import drop_first, next_tuple, plant, push, take
 from kveil.kernels.jit import door, inner
 
 
 @inner
-def copy_box(into: Box, box: Box) -> None:
+def copy_box(into: ClusterBox, box: ClusterBox) -> None:
     """Let a box be like another."""
     for row in range(3):
         for a in range(box.span.shape[1]):
@@ -23,7 +23,7 @@ def copy_box(into: Box, box: Box) -> None:
 
 
 @inner
-def enter_cluster(clusters: ClusterArrays, number: int, box: Box, size: int, group: int) -> None:
+def enter_cluster(clusters: ClusterArrays, number: int, box: ClusterBox, size: int, group: int) -> None:
     """Note what a cluster covers, how many rows it has, and its group."""
     for a in range(box.span.shape[1]):
         clusters.low[number, a], clusters.high[number, a] = box.span[1, a], box.span[2, a]

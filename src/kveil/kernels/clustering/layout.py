@@ -80,7 +80,7 @@ class ClusterArrays(NamedTuple):
     group: Ints
 
 
-class Box(NamedTuple):
+class ClusterBox(NamedTuple):
     """What a cluster covers: per attribute a node, the first and the last leaf (``span``).
 
     ``reach`` is what it costs to cover the box and one leaf, for every leaf of an attribute with a small tree; where
@@ -101,8 +101,8 @@ class ClusterRoom(NamedTuple):
     left: Longs
     forest: SearchTree
     heap: Heap
-    origin: Box
-    box: Box
+    origin: ClusterBox
+    box: ClusterBox
     halt: Bools
 
 
@@ -123,13 +123,13 @@ def new_clusters(distinct: DistinctTuples, number: int) -> ClusterArrays:
     )
 
 
-def new_box(costs: Costs, width: int) -> Box:
+def new_box(costs: Costs, width: int) -> ClusterBox:
     """Return room for what a cluster covers in so many attributes."""
     leaves = np.diff(costs.attributes[:, BASE], append=len(costs.leaves))
     kept = (costs.attributes[:, IS_TREE] > 0) & (leaves <= SMALL)
     at = np.full(width, -1, dtype=np.int64)
     at[: len(kept)] = np.where(kept, np.cumsum(np.where(kept, leaves, 0)) - leaves, -1)
-    return Box(np.zeros((3, width), dtype=np.int32), at, np.zeros(int(leaves[kept].sum()), dtype=np.int64))
+    return ClusterBox(np.zeros((3, width), dtype=np.int32), at, np.zeros(int(leaves[kept].sum()), dtype=np.int64))
 
 
 def new_cluster_room(costs: Costs, distinct: DistinctTuples, groups: Longs, entries: int, halt: Bools) -> ClusterRoom:

@@ -15,7 +15,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cost_at_least, span_cost, widened_cost
-from kveil.kernels.clustering.layout import Box, ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
+from kveil.kernels.clustering.layout import ClusterBox, ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
 from kveil.kernels.jit import inner
 
 
@@ -152,7 +152,7 @@ def cut_of(costs: Costs, forest: SearchTree, node: int) -> tuple[int, int]:
 
 
 @inner
-def lay_out(distinct: DistinctTuples, room: ClusterRoom, begin: int, end: int) -> None:
+def lay_in_place(distinct: DistinctTuples, room: ClusterRoom, begin: int, end: int) -> None:
     """Lay the tuples begin..end side by side where a tree is to stand over them."""
     forest = room.forest
     for t in range(begin, end):
@@ -178,7 +178,7 @@ def swap(forest: SearchTree, one: int, other: int) -> None:
 
 
 @inner
-def next_node(link: Ints, node: int) -> int:
+def node_after(link: Ints, node: int) -> int:
     """Return the node that comes after one and all that lies below it, -1 behind the last: left before right."""
     while node > 0 and node != link[link[node, field.UP], field.LEFT]:
         node = np.int64(link[node, field.UP])
@@ -190,7 +190,7 @@ def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int,
     """Build the tree over tuples begin..end, what lies below a node before what lies beside it; return its size."""
     forest = room.forest
     link = forest.link
-    lay_out(distinct, room, begin, end)
+    lay_in_place(distinct, room, begin, end)
     link[0, field.BEGIN], link[0, field.END], link[0, field.UP] = 0, end - begin, -1
     nodes, node = 1, np.int64(0)
     while node >= 0 and not room.halt[0]:
@@ -200,7 +200,7 @@ def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int,
         if last - first <= bucket:
             for at in range(first, last):
                 forest.bucket[forest.order[at]] = node
-            node = next_node(link, node)
+            node = node_after(link, node)
             continue
         a, cut = cut_of(costs, forest, node)
         middle = first
@@ -219,7 +219,7 @@ def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int,
 
 
 @inner
-def expand(costs: Costs, forest: SearchTree, heap: Heap, box: Box, size: int, node: int, version: int) -> int:
+def expand(costs: Costs, forest: SearchTree, heap: Heap, box: ClusterBox, size: int, node: int, version: int) -> int:
     """Put what lies below a tree node into the heap; return the heap's size.
 
     By least cost; at version -1 by largest cost downward.
@@ -244,7 +244,7 @@ def expand(costs: Costs, forest: SearchTree, heap: Heap, box: Box, size: int, no
 
 @inner
 def next_tuple(
-    costs: Costs, distinct: DistinctTuples, forest: SearchTree, heap: Heap, box: Box, size: int, version: int
+    costs: Costs, distinct: DistinctTuples, forest: SearchTree, heap: Heap, box: ClusterBox, size: int, version: int
 ) -> int:
     """Bring the best live tuple to the top of the heap, with its exact cost; return the heap's size, 0 if none is."""
     while size > 0:

@@ -66,7 +66,7 @@ def add_up(group: Ints, weights: Longs, groups: int) -> Longs:
     return totals
 
 
-def drop_small(group: Ints, groups: int, weights: Longs, k: int, alive: Bools) -> int:
+def drop_rare(group: Ints, groups: int, weights: Longs, k: int, alive: Bools) -> int:
     """Drop the rows that are alive in groups that have less than ``k`` of their weight; return how many these are.
 
     Groups without any weight stay. O(rows + groups).
@@ -99,4 +99,4 @@ def group_nothing() -> None:
     group_rows(rows)
     sample_of_groups(rows, 1)
     add_up(rows[0], np.ones(3, dtype=np.int64), 3)
-    drop_small(rows[0], 3, np.ones(3, dtype=np.int64), 2, np.ones(3, dtype=bool))
+    drop_rare(rows[0], 3, np.ones(3, dtype=np.int64), 2, np.ones(3, dtype=bool))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs, Words
+from kveil.kernels.grouping.hash_slots_loops import empty_slots, mix
 from kveil.kernels.grouping.layout import GroupingRoom
 from kveil.kernels.jit import door, inner
 
@@ -18,9 +19,7 @@ def hash_rows(columns: Ints, chosen: Longs, hashes: Words) -> None:
     for i in range(len(chosen)):
         c = chosen[i]
         for row in range(rows):
-            h = hashes[row] ^ (np.uint64(columns[c, row]) + np.uint64(1))
-            h *= np.uint64(0xFF51AFD7ED558CCD)
-            hashes[row] = h ^ (h >> np.uint64(32))
+            hashes[row] = mix(hashes[row], columns[c, row])
 
 
 @door
@@ -85,19 +84,15 @@ def group_hashed(columns: Ints, chosen: Longs, hashes: Words, exact: bool, room:
         begin, end = starts[part], starts[part + 1]
         if begin == end:
             continue
-        used = 16
-        while used < 2 * (end - begin):
-            used *= 2
-        if used > len(slots):
+        if len(slots) < max(16, 2 * (end - begin)):
             return -1
-        mask = np.uint64(used - 1)
-        for i in range(used):
-            slots[i] = -1
+        mask = empty_slots(slots, end - begin)
         for at in range(begin, end):
             h = near[at]
             row = order[at]
             slot = h & mask
             # Half of the slots are empty, so that one is found; counting the steps up to ``used`` took 5 % of all time.
+            # So did `seek`, which other loops share: here hashes stand by slot, and rows are seldom compared.
             group = slots[slot]
             while group >= 0 and not (words[slot] == h and (exact or same_row(columns, chosen, row, first[group]))):
                 slot = (slot + np.uint64(1)) & mask
@@ -120,7 +115,7 @@ def add_weights(group: Ints, weights: Longs, totals: Longs) -> None:
 
 @door
 def drop_rows(group: Ints, weights: Longs, k: int, sizes: Longs, alive: Bools) -> int:
-    """Drop the rows of small groups; see `equal_rows.drop_small`. ``sizes`` are zero."""
+    """Drop the rows of small groups; see `equal_rows.drop_rare`. ``sizes`` are zero."""
     for row in range(len(group)):
         sizes[group[row]] += weights[row] * np.int64(alive[row])
     dropped = 0

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
+from kveil.kernels.grouping.hash_slots import slots_for
 
 
 class GroupingRoom(NamedTuple):
@@ -28,7 +29,7 @@ class GroupingRoom(NamedTuple):
 
 def new_grouping_room(rows: int, parts: int) -> GroupingRoom:
     """Return room for so many rows, in ``2**parts`` parts. What is not used of it takes no memory."""
-    table = max(16, 1 << max(2 * rows - 1, 0).bit_length())
+    table = slots_for(rows)
     return GroupingRoom(
         parts,
         np.zeros((1 << parts) + 1, dtype=np.int64),

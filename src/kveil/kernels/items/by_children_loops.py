@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
+from kveil.kernels.grouping.hash_slots_loops import empty_slots, mix, seek
 from kveil.kernels.items.layout import Forest, LaidSets, RecordRun, Room
 from kveil.kernels.jit import inner
 from kveil.kernels.sorting.sorting_loops import sort_pairs
@@ -74,12 +75,7 @@ def group_children(
     tally = room.tally
     children = 0
     records = part.end - part.begin
-    size = 16
-    while size < 2 * records:
-        size *= 2
-    mask = np.uint64(size - 1)
-    for i in range(size):
-        room.slots[i] = -1
+    mask = empty_slots(room.slots, records)
     groups = 0
     narrow = forest.children[node] <= BITS
     for p in range(records):
@@ -96,8 +92,7 @@ def group_children(
                 if narrow:
                     word |= np.uint64(1) << np.uint64(forest.sibling[child])
                 else:
-                    word = (word ^ np.uint64(child)) * np.uint64(0xFF51AFD7ED558CCD)
-                    word ^= word >> np.uint64(32)
+                    word = mix(word, child)
                 before = child
                 if weigh:
                     if tally[child, 0] == 0 and tally[child, 2] == 0:
@@ -106,25 +101,21 @@ def group_children(
                     tally[child, at] += 1
             if weigh:
                 tally[child, at + 1] += 1
-        room.hashes[p] = word
         room.gain[p] = gain
-        slot = ((word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
-        for _ in range(size):  # half of the slots are empty, so that one is found
+        slot = (word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+        for _ in range(len(room.slots)):
+            slot = seek(room.slots, room.hashes, word, slot, mask)
             g = room.slots[slot]
             if g < 0:
                 room.slots[slot] = groups
+                room.hashes[groups] = word
                 room.first[groups] = p
-                room.group[p] = groups
                 groups += 1
                 break
-            other = np.int64(room.first[g])
-            same = room.hashes[other] == word
-            if same and not narrow:
-                same = compare_children(forest, sets, part, node, other, p, room) == 0
-            if same:
-                room.group[p] = g
+            if narrow or compare_children(forest, sets, part, node, room.first[g], p, room) == 0:
                 break
-            slot = (slot + np.uint64(1)) & mask
+            slot += np.uint64(1)
+        room.group[p] = room.slots[slot]
     return groups, children
 
 

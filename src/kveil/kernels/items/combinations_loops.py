@@ -13,7 +13,7 @@ from kveil.kernels.jit import door, inner
 
 
 @inner
-def shown_at(forest: Forest, items: ClusterItems, place: int) -> int:
+def shown_node(forest: Forest, items: ClusterItems, place: int) -> int:
     """Return the node that a cluster's item is shown as."""
     return forest.way[forest.way_start[items.leaf[place]] + items.level[place]]
 
@@ -25,7 +25,7 @@ def price_of_parent(forest: Forest, items: ClusterItems, cluster: int, parent: i
     for i in range(first_below(forest, items.start, items.leaf, cluster, parent), items.start[cluster + 1]):
         if items.leaf[i] > forest.last[parent]:
             break
-        price += items.members[i] * (forest.cost[parent] - forest.cost[shown_at(forest, items, i)])
+        price += items.members[i] * (forest.cost[parent] - forest.cost[shown_node(forest, items, i)])
     return price
 
 
@@ -41,7 +41,7 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
         for j in range(nodes.shape[1]):
             node = np.int64(nodes[v, j])
             i = first_below(forest, items.start, items.leaf, c, node)
-            if i == items.start[c + 1] or shown_at(forest, items, i) != node:
+            if i == items.start[c + 1] or shown_node(forest, items, i) != node:
                 best = -2  # an earlier combination has changed this one
                 break
             if items.level[i] == 0:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs, Words
+from kveil.kernels.grouping.hash_slots import slots_for
 
 
 class Forest(NamedTuple):
@@ -100,12 +101,9 @@ class DividingRoom(NamedTuple):
 
 def make_room(records: int, longest: int, nodes: int) -> Room:
     """Return arrays to work in for parts of so many records with so many items, over so many nodes."""
-    slots = 16
-    while slots < 2 * records:
-        slots *= 2
     return Room(
         np.empty(records, dtype=np.uint64),
-        np.empty(slots, dtype=np.int32),
+        np.empty(slots_for(records), dtype=np.int32),
         np.empty(records, dtype=np.int32),
         np.empty(records, dtype=np.int32),
         np.empty(records, dtype=np.int64),

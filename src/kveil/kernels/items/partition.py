@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from kveil.arrays import Ints, Longs
+from kveil.kernels.grouping.hash_slots import slots_for
 from kveil.kernels.items.layout import Forest, LaidSets, make_room, new_board, new_dividing_room
 from kveil.kernels.threads import threads
 from kveil.stopping import Stop, halting
@@ -78,8 +79,8 @@ def group_sets(start: Longs, values: Ints) -> tuple[Ints, Ints]:
     from kveil.kernels.items.equal_sets_loops import group_runs
 
     runs = len(start) - 1
-    slots = np.full(max(16, 1 << max(2 * runs - 1, 0).bit_length()), -1, dtype=np.int32)
-    hashes, member, first = np.empty(runs, dtype=np.uint64), *(np.empty(runs, dtype=np.int32) for _ in range(2))
+    slots, hashes = np.empty(slots_for(runs), dtype=np.int32), np.empty(runs, dtype=np.uint64)
+    member, first = (np.empty(runs, dtype=np.int32) for _ in range(2))
     groups = group_runs(start, np.ascontiguousarray(values, dtype=np.int32), slots, hashes, member, first)
     return member, first[:groups].copy()
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.items import search_layout as field
 from kveil.kernels.items.layout import LaidSets
 from kveil.kernels.items.search_layout import ItemTree, NodeSets, new_search, set_rows
@@ -86,12 +87,11 @@ def _fill_groups(
     state.groups[field.HEAD] = -1
     state.groups[field.SIZE, :groups] = np.bincount(label, minlength=groups)
     state.groups[field.COST, :groups] = cost
-    by_group = np.argsort(label, kind="stable")
-    ends = np.append(label[by_group][1:] != label[by_group][:-1], True)[: len(label)]
+    by_group, starts = members_by_group(label, groups).without_empty()
     state.people[field.GROUP] = label
-    state.people[field.NEXT, by_group] = np.where(ends, -1, np.append(by_group[1:], -1)[: len(label)])
-    starts = np.flatnonzero(np.append(True, ends[:-1])[: len(label)])
-    state.groups[field.HEAD, label[by_group[starts]]] = by_group[starts]
+    state.people[field.NEXT, by_group[:-1]] = by_group[1:]
+    state.people[field.NEXT, by_group[starts[1:] - 1]] = -1  # the last of each group
+    state.groups[field.HEAD, label[by_group[starts[:-1]]]] = by_group[starts[:-1]]
 
 
 def _groups_below(tree: ItemTree, sets: NodeSets, groups_at: int, groups: int) -> tuple[Longs, Ints]:

@@ -9,6 +9,7 @@ from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import covers, may_rise, may_show
+from kveil.kernels.least_loss.spans_loops import narrower_span, span_over_both
 from kveil.kernels.random.draw_loops import draw
 
 
@@ -27,7 +28,9 @@ def first_from(cells: Ints, number: int, leaf: int) -> int:
 
 @inner
 def lowest_over(trees: NodeColumns, a: int, node: int, other: int) -> int:
-    """Return the lowest node over two of an attribute, -1 where there is none: spans have nothing above them."""
+    """Return the lowest node over two of an attribute, -1 where there is none: a span may be too wide."""
+    if trees.span_at[a] >= 0:
+        return span_over_both(trees, a, node, other)
     at = trees.at[a]
     while not covers(trees, a, node, other):
         parent = trees.ints[field.PARENT, at + node]
@@ -143,6 +146,8 @@ def lower(state: ShownRows, trees: NodeColumns, row: int, a: int, by_chance: boo
     """Return a node between what a row shows and what it is."""
     at = trees.at[a]
     node, shown = state.base[row, a], state.nodes[row, a]
+    if by_chance and trees.span_at[a] >= 0:
+        return narrower_span(state, trees, row, a)
     if by_chance:
         steps = trees.ints[field.DEPTH, at + node] - trees.ints[field.DEPTH, at + shown]
         for _ in range(draw(state.random, steps + 1) if steps else 0):

@@ -34,7 +34,7 @@ def lowest(numbers: Longs) -> int:
 
 
 @inner
-def proposed(state: ShownRows, trees: NodeColumns, climbs: Climbs, row: int, depths: Ints, vector: Ints) -> int:
+def write_proposal(state: ShownRows, trees: NodeColumns, climbs: Climbs, row: int, depths: Ints, vector: Ints) -> int:
     """Write what a row would show at a vector of depths, -1 for as it is; return what it would gain."""
     total = np.int64(0)
     for a in range(len(vector)):
@@ -219,7 +219,7 @@ def propose(
     vector = work.vectors[field.WISHED]
     most = np.int64(1)
     for i in range(len(among)):
-        gain = proposed(state, trees, climbs, among[i], depths, vector)
+        gain = write_proposal(state, trees, climbs, among[i], depths, vector)
         if gain > 0 and not (hides and is_all_stars(trees, vector)):
             work.picked[field.UNSORTED, movers] = among[i]
             work.worth[field.VALUE, movers] = gain
@@ -239,7 +239,7 @@ def propose(
         work.picked[field.MOVERS, i] = work.picked[field.UNSORTED, work.worth[field.INDEX, i]]
     for i in range(movers):
         row = work.picked[field.MOVERS, i]
-        proposed(state, trees, climbs, row, depths, vector)
+        write_proposal(state, trees, climbs, row, depths, vector)
         if lowest(state.free) <= 2 * field.MOST_STEPS:  # no room for more classes: the others may move another time
             movers = i
             break
@@ -266,7 +266,7 @@ def propose(
     for i in range(movers):  # refused rows have given their part back to the classes they stay in
         row = work.picked[field.MOVERS, i]
         if row >= 0:
-            proposed(state, trees, climbs, row, depths, vector)
+            write_proposal(state, trees, climbs, row, depths, vector)
             place(state, trees, constraints, work, row, vector)
     forget_waiting(state, work)
     purge(state, work)

@@ -32,7 +32,7 @@ def cover_both(
 
 
 @inner
-def risen(state: ShownRows, constraints: Constraints, c: int, row: int, wide: Ints, vector: Ints) -> None:
+def raise_vector(state: ShownRows, constraints: Constraints, c: int, row: int, wide: Ints, vector: Ints) -> None:
     """Write what a row would show with the attributes of a constraint as given."""
     for a in range(len(vector)):
         vector[a] = state.nodes[row, a]
@@ -62,7 +62,7 @@ def rows_needed(state: ShownRows, constraints: Constraints, c: int, g: int, to: 
 
 
 @inner
-def given_by(state: ShownRows, constraints: Constraints, c: int, h: int, need: int) -> int:
+def rows_to_give(state: ShownRows, constraints: Constraints, c: int, h: int, need: int) -> int:
     """Return how many rows class h gives to another that needs so many.
 
     As many as are needed, if at least k stay behind; otherwise all of them, since fewer than k may not stay.
@@ -87,7 +87,9 @@ def find_merge(
     begin = work.places[c, head] - field.MERGE_LOOKS // 4
     state.counts[field.WORK] += 4 * field.MERGE_LOOKS
     for turn in range(field.MERGE_LOOKS):
-        if turn % 2:
+        if turn == 0 and state.classes[c, field.LEFT_BY, g] >= 0:
+            other = np.int64(state.classes[c, field.LEFT_BY, g])
+        elif turn % 2:
             other = work.active[c, draw(state.random, state.counts[field.ACTIVE]), field.ROW]
         else:
             at = begin + turn // 2
@@ -106,10 +108,10 @@ def find_merge(
         value = size * (price - now)
         if value >= least:
             continue
-        risen(state, constraints, c, head, wide, vector)
+        raise_vector(state, constraints, c, head, wide, vector)
         if not covered:
             need = rows_needed(state, constraints, c, g, class_of(state, constraints, c, vector, False))
-            given = given_by(state, constraints, c, h, need)
+            given = rows_to_give(state, constraints, c, h, need)
             value += given * (price - projection_cost(state, trees, constraints, c, h))
             value += max(need - given, np.int64(0)) * state.counts[field.UNIT]
         value += strain(state, constraints, head, vector, c) * state.counts[field.UNIT]
@@ -127,11 +129,11 @@ def merge_classes(
     start, end = constraints.start[c], constraints.start[c + 1]
     if not cover_both(state, trees, constraints, c, g, h, wide):
         return False
-    risen(state, constraints, c, state.classes[c, field.HEAD, g], wide, vector)
+    raise_vector(state, constraints, c, state.classes[c, field.HEAD, g], wide, vector)
     to = class_of(state, constraints, c, vector, False)
     need = np.int64(0)
     if to != h:
-        need = given_by(state, constraints, c, h, rows_needed(state, constraints, c, g, to))
+        need = rows_to_give(state, constraints, c, h, rows_needed(state, constraints, c, g, to))
     for turn in range(2):
         row = state.classes[c, field.HEAD, g if turn == 0 else h]
         left = np.int64(state.classes[c, field.SIZE, g]) if turn == 0 else need
@@ -142,7 +144,7 @@ def merge_classes(
             for i in range(start, end):
                 if not may_show(state, trees, row, constraints.attribute[i], wide[constraints.attribute[i]]):
                     return False
-            risen(state, constraints, c, row, wide, vector)
+            raise_vector(state, constraints, c, row, wide, vector)
             if (hides and is_all_stars(trees, vector)) or not step(state, trees, constraints, work, row, vector):
                 return False
             left -= 1

@@ -118,7 +118,7 @@ def splice(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, groups: 
 
 
 @inner
-def hidden(codes: Codes, work: PoolRoom, groups: int) -> bool:
+def hides_a_group(codes: Codes, work: PoolRoom, groups: int) -> bool:
     """Tell whether some group would show `*` everywhere."""
     found = False
     for g in range(groups):
@@ -152,7 +152,7 @@ def try_once(
             return -1
     polish(state, codes, models, work, k, rows, groups)
     new = pool_cost(work, groups)
-    if new > old or (hides and hidden(codes, work, groups)):
+    if new > old or (hides and hides_a_group(codes, work, groups)):
         return -1
     return old - new + splice(state, codes, work, rows, groups)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.hash_slots import slots_for
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps_layout import Climbs, Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.models.layout import Models, no_models
@@ -46,12 +47,11 @@ def new_overlap_state(
     sets = len(constraints.k)
     room = room_for(rows, constraints.k)
     widest = int(np.diff(constraints.start).max(initial=1))
-    slots = 1 << int(2 * room - 1).bit_length()
     state = ShownRows(
         base, limit, nodes.copy(), out.copy(), np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64),
         np.full((sets, 3, rows), -1, dtype=np.int32), np.zeros((sets, field.CLASS_FIELDS, room), dtype=np.int32),
         np.zeros((sets, room, widest), dtype=np.int32), np.zeros((sets, room), dtype=np.uint64),
-        np.full((sets, slots), -1, dtype=np.int32), np.full(sets, room, dtype=np.int64),
+        np.full((sets, slots_for(room)), -1, dtype=np.int32), np.full(sets, room, dtype=np.int64),
         np.zeros(field.COUNTS, dtype=np.int64), np.array([seed], dtype=np.uint64),
     )  # fmt: skip
     state.classes[:, field.FREE] = np.arange(room - 1, -1, -1)
@@ -127,7 +127,8 @@ def try_moves(laid: OverlapLayouts, tries: int, *, hides: bool) -> int:
 def try_no_moves() -> None:
     """Search in one row, which compiles the loops for the types they are called with."""
     one = np.zeros((1, 1), dtype=np.int32)
-    trees = NodeColumns(np.zeros(1, dtype=np.int64), np.zeros((5, 1), dtype=np.int32), np.zeros(1, dtype=np.int64), 1)
+    zero = np.zeros(1, dtype=np.int64)
+    trees = NodeColumns(zero, np.zeros((5, 1), dtype=np.int32), zero, 1, one[0], zero - 1)
     ends = np.array([0, 1], dtype=np.int64)
     constraints = Constraints(ends, one[0], ends[1:], np.zeros(2, dtype=np.int64), np.zeros((1, 1, 2), dtype=np.int32))
     state = new_overlap_state(one, one, one, one[0], trees, constraints, 0)

@@ -8,12 +8,17 @@ from kveil.arrays import Ints, Longs, Words
 
 # `NodeColumns.ints`, per node: its first and last leaf, its parent, edges to the root, whether it is `*`.
 FIRST, LAST, PARENT, DEPTH, STAR = range(5)
+# `NodeColumns.spans`, from an attribute's place on: how many leaves it has, which of them is missing, the node that
+# covers all of them, each -1 for none. Then, for every leaf, the number of the place where a span from it begins, and
+# where one up to it ends; then, for every place to begin at, the first of its nodes, and where that ends.
+SPAN_LEAVES, SPAN_MISSING, SPAN_STAR, SPAN_TABLE = range(4)
 # `ShownRows.rows`, per constraint and row: its class, and its neighbours in the class's list.
 OF, AFTER, BEFORE = range(3)
 # `ShownRows.classes`, per constraint and class: first row, rows; the list of free numbers; whether the class waits to
-# be looked at; whether it is listed as empty; what the models said of it while a proposal is judged.
-HEAD, SIZE, FREE, WAITS, EMPTY, VERDICT = range(6)
-CLASS_FIELDS = 6
+# be looked at; whether it is listed as empty; what the models said of it while a proposal is judged; the row that left
+# it last, -1 for none.
+HEAD, SIZE, FREE, WAITS, EMPTY, VERDICT, LEFT_BY = range(7)
+CLASS_FIELDS = 7
 UNJUDGED, GOOD, BAD = range(3)  # verdicts
 # `ShownRows.counts`: what all rows cost; tries and how many were kept; how full journal, queue and list of emptied
 # classes are; what a row that costs something costs on average; how many such rows there are; looks of this try.
@@ -58,12 +63,18 @@ WAY_UP_LOOKS = 60  # a row's way up takes as long as so many looks
 
 
 class NodeColumns(NamedTuple):
-    """The nodes of all attributes end to end, an attribute's from ``at`` on; ``cost`` is what each costs per row."""
+    """The nodes of all attributes end to end, an attribute's from ``at`` on; ``cost`` is what each costs per row.
+
+    The nodes of an attribute of numbers are spans, each number alone first: ``spans`` finds them by their ends, from
+    ``span_at`` on, which is -1 for a tree. There a parent is a wider span, one of many; depths are edges as in a tree.
+    """
 
     at: Longs
     ints: Ints
     cost: Longs
     whole: int  # what a row costs that is out
+    spans: Ints
+    span_at: Longs
 
 
 class Climbs(NamedTuple):

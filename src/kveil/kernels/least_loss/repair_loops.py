@@ -19,6 +19,7 @@ from kveil.kernels.least_loss.shown_loops import (
     purge,
     put_out,
 )
+from kveil.kernels.least_loss.spans_loops import cut_span
 from kveil.kernels.least_loss.steps_loops import step, strain
 from kveil.kernels.models.layout import Models
 from kveil.kernels.random.draw_loops import draw
@@ -79,6 +80,19 @@ def begin(
 
 
 @inner
+def may_lower(
+    state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int, a: int, node: int
+) -> bool:
+    """Write what a row would show with another node; tell whether that is cheaper, and classes there are allow it."""
+    vector = work.vectors[field.TRIED]
+    for b in range(len(vector)):
+        vector[b] = state.nodes[row, b]
+    vector[a] = node
+    cheaper = trees.cost[trees.at[a] + node] < trees.cost[trees.at[a] + state.nodes[row, a]]
+    return cheaper and strain(state, constraints, row, vector, -1) == 0
+
+
+@inner
 def lower_row(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int) -> bool:
     """Let a row show less where classes that are there already allow it; False where the journal is full."""
     vector = work.vectors[field.TRIED]
@@ -86,19 +100,18 @@ def lower_row(state: ShownRows, trees: NodeColumns, constraints: Constraints, wo
     first = draw(state.random, width)
     for turn in range(width):
         a = (first + turn) % width
-        node = state.base[row, a]
+        node = np.int64(state.base[row, a])
         shown_depth = trees.ints[field.DEPTH, trees.at[a] + state.nodes[row, a]]
-        while trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth:
-            for b in range(width):
-                vector[b] = state.nodes[row, b]
-            vector[a] = node
-            if trees.cost[trees.at[a] + node] < trees.cost[trees.at[a] + state.nodes[row, a]] and (
-                strain(state, constraints, row, vector, -1) == 0
-            ):
-                if not step(state, trees, constraints, work, row, vector):
-                    return False
-                break
-            node = trees.ints[field.PARENT, trees.at[a] + node]
+        found = False
+        while not found and trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth:
+            found = may_lower(state, trees, constraints, work, row, a, node)
+            node = np.int64(trees.ints[field.PARENT, trees.at[a] + node])
+        for side in range(0 if trees.span_at[a] < 0 else 2):
+            if not found:
+                node = cut_span(state, trees, row, a, side == 0)
+                found = node >= 0 and may_lower(state, trees, constraints, work, row, a, node)
+        if found and not step(state, trees, constraints, work, row, vector):
+            return False
     return True
 
 
@@ -173,7 +186,7 @@ def list_active(state: ShownRows, constraints: Constraints, work: TryRoom) -> in
 
 
 @inner
-def costlier(state: ShownRows, active: Ints, number: int) -> int:
+def draw_costly_row(state: ShownRows, active: Ints, number: int) -> int:
     """Draw some of the rows that cost something, and return the one furthest above what it would cost alone."""
     best = active[draw(state.random, number)]
     for _ in range(field.SEEDS - 1):
@@ -200,7 +213,7 @@ def search_shown(
     if number == 0:
         return np.int64(0)
     for _ in range(tries):
-        seed = costlier(state, active, number)
+        seed = draw_costly_row(state, active, number)
         state.counts[field.TRIES] += 1
         if state.cost[seed] == state.least[seed]:
             continue

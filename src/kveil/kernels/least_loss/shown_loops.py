@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints
+from kveil.kernels.grouping.hash_slots_loops import seek
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
@@ -27,21 +28,22 @@ def class_of(state: ShownRows, constraints: Constraints, c: int, vector: Ints, m
     """Return the class of a vector under a constraint, -1 where there is none and none is to be made."""
     begin, end = constraints.start[c], constraints.start[c + 1]
     h = hash_of(constraints, c, vector)
-    mask = np.uint64(state.slots.shape[1] - 1)
-    at = h & mask
-    for _ in range(state.slots.shape[1]):  # some slots are empty, so that one is found
-        g = state.slots[c, at]
+    slots, hashes = state.slots[c], state.hashes[c]
+    mask = np.uint64(len(slots) - 1)
+    at = h
+    for _ in range(len(slots)):
+        at = seek(slots, hashes, h, at, mask)
+        g = slots[at]
         if g < 0:
             break
-        if state.hashes[c, g] == h:
-            same = True
-            for i in range(begin, end):
-                if state.projection[c, g, i - begin] != vector[constraints.attribute[i]]:
-                    same = False
-                    break
-            if same:
-                return np.int64(g)
-        at = (at + np.uint64(1)) & mask
+        same = True
+        for i in range(begin, end):
+            if state.projection[c, g, i - begin] != vector[constraints.attribute[i]]:
+                same = False
+                break
+        if same:
+            return np.int64(g)
+        at += np.uint64(1)
     if not make:
         return np.int64(-1)
     state.free[c] -= 1
@@ -51,6 +53,7 @@ def class_of(state: ShownRows, constraints: Constraints, c: int, vector: Ints, m
     state.classes[c, field.WAITS, g] = 0
     state.classes[c, field.EMPTY, g] = 0
     state.classes[c, field.VERDICT, g] = field.UNJUDGED
+    state.classes[c, field.LEFT_BY, g] = -1
     state.hashes[c, g] = h
     for i in range(begin, end):
         state.projection[c, g, i - begin] = vector[constraints.attribute[i]]
@@ -116,6 +119,7 @@ def leave_class(state: ShownRows, c: int, row: int) -> int:
     if behind >= 0:
         state.rows[c, field.BEFORE, behind] = ahead
     state.classes[c, field.SIZE, g] -= 1
+    state.classes[c, field.LEFT_BY, g] = row
     state.rows[c, field.OF, row] = -1
     return g
 

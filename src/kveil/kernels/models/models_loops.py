@@ -23,18 +23,6 @@ def count_values(models: Models, row: int) -> None:
 
 
 @inner
-def uncount_values(models: Models, row: int) -> None:
-    """Take a row's sensitive values, which were added before, out of the histograms; their codes stay touched.
-
-    Whoever adds a row after this one is taken out clears the histograms first: a code must not be touched twice.
-    """
-    values, tally = models.values, models.tally
-    for s in range(values.start.shape[0]):
-        for p in range(values.start[s, row], values.start[s, row + 1]):
-            tally[s, values.code[p]] -= values.times[p]
-
-
-@inner
 def clear(models: Models) -> None:
     """Empty the histograms."""
     tally, touched, used = models.tally, models.touched, models.used

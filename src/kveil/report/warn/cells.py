@@ -72,11 +72,11 @@ def _formulas(release: Source, labels: Mapping[str, list[str]], times: Longs | N
     for name in release.columns:
         kind = release.dtype(name)
         if kind == pl.List:
-            cells += starting(item_texts(release.column(name)).explode().drop_nulls())
+            cells += count_formula_starts(item_texts(release.column(name)).explode().drop_nulls())
         elif isinstance(kind, TEXT_TYPES):
             known = labels.get(name)
-            if known is None or starting(pl.Series(known, dtype=pl.String)):
-                cells += starting(release.texts(name), times=times)
+            if known is None or count_formula_starts(pl.Series(known, dtype=pl.String)):
+                cells += count_formula_starts(release.texts(name), times=times)
     return cells
 
 
@@ -91,10 +91,10 @@ def formula_cells(cells: int) -> list[str]:
 
 def formula_names(columns: Sequence[str]) -> int:
     """Return how many names of columns start like a formula."""
-    return starting(pl.Series(columns, dtype=pl.String))
+    return count_formula_starts(pl.Series(columns, dtype=pl.String))
 
 
-def starting(texts: pl.Series, *, times: Longs | None = None) -> int:
+def count_formula_starts(texts: pl.Series, *, times: Longs | None = None) -> int:
     """Return how many texts start like a formula and are no numbers; ``times`` says how many each stands for."""
     like = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
     return int(like.sum() if times is None else times[like.fill_null(value=False).to_numpy()].sum())

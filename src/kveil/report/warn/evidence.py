@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.attacker.match import EqualRows, coded
+from kveil.attacker.match import EqualRows, code_column
 from kveil.files import Source
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.attributes import STAR
@@ -61,7 +61,7 @@ class Evidence:
                 column = texts[name]
             else:
                 column = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source)
-            here = coded(column).at(self.shown)
+            here = code_column(column).at(self.shown)
             self._coded[name] = ShownColumn(here.texts, here.codes.astype(np.int32))
         return self._coded[name]
 

@@ -9,6 +9,7 @@ from kveil.arrays import Longs
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KLDiversity, PrivacyModel, TCloseness, distinct_values, named_k, sensitive_of
 from kveil.report.warn.evidence import Evidence
+from kveil.table.columns import codes_among
 from kveil.words import count, row_noun
 
 FEW = 50  # different values that make an identifier one of people, whatever the number of records
@@ -127,9 +128,9 @@ def _shared_by_all(evidence: Evidence, names: tuple[str, ...], items: pl.DataFra
     """Return how many groups have a value that all of their rows have, and how many rows these groups have."""
     groups = evidence.groups(names)
     row = items["row"].to_numpy()
-    values = items["value"].unique()
+    values = items["value"].unique().to_list()
     width = max(len(values), 1)
-    key = groups.member[row] * width + items["value"].cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy()
+    key = groups.member[row] * width + codes_among(items["value"], values).astype(np.int64)
     if evidence.times is None:
         key.sort()  # in place: of millions of pairs, a table of them would take several times their room
         begins = _begins(key)

@@ -15,7 +15,7 @@ from kveil.policy.model import json_schema
 from kveil.studio import opening
 from kveil.studio.answers import Told
 from kveil.studio.asking import PageBody, body_of, field, studio_of, texts
-from kveil.studio.files import DATABASES, TABLES, fresh_folder, listed, path_below, stem_of, table_name
+from kveil.studio.files import DATABASES, TABLES, fresh_folder, list_folder, path_below, stem_of, table_name
 from kveil.studio.studio import copy_demo
 from kveil.words import PROMISES, WORST
 
@@ -43,7 +43,7 @@ async def events(request: Request) -> Response:
 
 async def files(request: Request) -> Response:
     """List a folder."""
-    return JSONResponse(listed(studio_of(request).root, request.query_params.get("under", "")))
+    return JSONResponse(list_folder(studio_of(request).root, request.query_params.get("under", "")))
 
 
 async def open_file(request: Request) -> Response:

@@ -12,7 +12,7 @@ from kveil.free_form import Content
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, hierarchy_csv, tree_mapping
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
-from kveil.studio.edit import REMOVED, Change, content, edited
+from kveil.studio.edit import REMOVED, Change, content, edit_text
 from kveil.studio.files import fresh_name, table_name
 from kveil.studio.page_data import SuggestedSteps
 from kveil.studio.studio import Studio
@@ -90,7 +90,7 @@ async def roles(request: Request) -> Response:
 def take_step(studio: Studio, changes: list[Change], words: str, files: dict[str, str]) -> None:
     """Make changes and write files as one step."""
     project = studio.opened()
-    done = edited(project.text, changes)
+    done = edit_text(project.text, changes)
     project.take(project.after_roles(done.text, changes), words, files=files, lost=done.lost)
     studio.changed()
 

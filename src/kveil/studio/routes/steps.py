@@ -94,7 +94,7 @@ async def preview(request: Request) -> Response:
     return JSONResponse(answer)
 
 
-async def replanted(request: Request) -> Response:
+async def change_tree(request: Request) -> Response:
     """Change a tree: rename, move, group, dissolve, place, paste, import, or make it one that can be changed."""
     studio, body = studio_of(request), await body_of(request)
     project = studio.opened()
@@ -107,7 +107,7 @@ async def replanted(request: Request) -> Response:
         value, new = await _from_file(studio, column, field(body, "path", str), files)
     else:
         if do == "paste":
-            new = replant.pasted(field(body, "text", str), "the rows")
+            new = replant.paste_rows(field(body, "text", str), "the rows")
         else:
             new = _changed_tree(do, await _lines_of(studio, column, spec), body)
         value = _written(studio, column, spec, new, files)
@@ -131,7 +131,7 @@ async def _from_file(studio: Studio, column: str, named: str, files: dict[str, s
     except Told as error:
         if error.status != 422:
             raise
-    new = replant.pasted(project_file(studio, named), "the rows")
+    new = replant.paste_rows(project_file(studio, named), "the rows")
     return written_steps(studio, column, {"lines": new}, files), new
 
 
@@ -146,15 +146,15 @@ def project_file(studio: Studio, named: str) -> str:
 
 def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: PageBody) -> tuple[tuple[str, ...], ...]:
     if do == "rename":
-        return replant.renamed(lines, field(body, "label", str), field(body, "name", str))
+        return replant.rename_node(lines, field(body, "label", str), field(body, "name", str))
     if do == "move":
-        return replant.moved(lines, texts(body, "labels"), field(body, "under", str))
+        return replant.move_nodes(lines, texts(body, "labels"), field(body, "under", str))
     if do == "group":
         return replant.with_group(lines, texts(body, "labels"), field(body, "name", str))
     if do == "dissolve":
-        return replant.dissolved(lines, field(body, "label", str))
+        return replant.dissolve_group(lines, field(body, "label", str))
     if do == "place":
-        return replant.placed(lines, texts(body, "labels"), field(body, "under", str))
+        return replant.place_values(lines, texts(body, "labels"), field(body, "under", str))
     if do == "keep":
         return lines
     raise Told("The page asked for something this server does not know; load it again.", status=400)

@@ -32,13 +32,13 @@ class ReadTuples:
 
 def read_tuples(place: Place, policy: Policy) -> ReadTuples:
     """Return the tuples of a table that is only looked at."""
-    units = checked_units(open_table(spark_session(), place, compared=compared_columns(policy)), policy)
+    units = check_units(open_table(spark_session(), place, compared=compared_columns(policy)), policy)
     tuples = tuples_of(units, policy, DriverLimits.of(units.table.session).tuples)
     encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
     return ReadTuples(tuples.source, encoded, int(tuples.records.sum()))
 
 
-def checked_units(table: SparkTable, policy: Policy) -> Units:
+def check_units(table: SparkTable, policy: Policy) -> Units:
     """Return the records or individuals of a table that fits its policy."""
     check_table(table, policy)
     units = units_of(table, policy)

@@ -14,7 +14,7 @@ from kveil.algorithms.costs import weighted_losses
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import group_of_stars_is_lost, star_nodes
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.equal_rows import add_up, drop_small, group_each, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, drop_rare, group_each, group_rows
 from kveil.models.distributions import Close
 from kveil.models.groups import Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -63,7 +63,7 @@ class ClassflyComponent:
         return other
 
     def satisfied(
-        self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], known: KnownGroups | None = None
+        self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], *, known: KnownGroups | None = None
     ) -> Bools:
         """Return the tuples that may be set aside: by the union constraint, or the maximal anonymous subset.
 
@@ -130,7 +130,7 @@ class ClassflyComponent:
                 alive &= known.of[j].in_large(weights, self.constraints[j].k)
             else:
                 required.append(_required(self.constraints[j], nodes, np.flatnonzero(alive)))
-                drop_small(required[-1].group, required[-1].groups, weights, self.constraints[j].k, alive)
+                drop_rare(required[-1].group, required[-1].groups, weights, self.constraints[j].k, alive)
             self.left_share[j] = np.count_nonzero(alive) / before
         required += [Requirement(self.constraints[j].model, own.group, own.number) for j, own in known.of.items()]
         return maximal_anonymous_subset(required, weights, {}, alive)

@@ -16,27 +16,27 @@ from kveil.choose import Attempt
 from kveil.databases import Place
 from kveil.engines.spark.counting import Written, count_release, count_written, types_of
 from kveil.engines.spark.driver_tuples import SparkTuples, TooManyTuples, tuples_of
-from kveil.engines.spark.executor_parts import kept_tuples
+from kveil.engines.spark.executor_parts import keep_tuples
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
 from kveil.engines.spark.reading import SparkTable, compared_columns, open_table, table_of_frame
-from kveil.engines.spark.session import as_pattern, on_disk, spark_session, told_plainly
-from kveil.engines.spark.showing import Joined, joined, shown_tuples
+from kveil.engines.spark.session import as_pattern, on_disk, spark_session, tell_plainly
+from kveil.engines.spark.showing import Joined, join_shown, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
-from kveil.engines.spark.tuple_release import HeldRelease, is_held
+from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused
 from kveil.files import Outputs, check_columns, with_commas
-from kveil.flow.cluster.by_parts import SolvedParts, check_by_parts, divides
-from kveil.flow.cluster.by_tuples import DriverLimits, checked_units
-from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
-from kveil.flow.cluster.cluster_solving import solved_by_division, solved_by_mondrian
-from kveil.flow.cluster.cluster_warnings import tuple_warnings
+from kveil.flow.spark.by_parts import SolvedParts, check_by_parts, divides
+from kveil.flow.spark.by_tuples import DriverLimits, check_units
+from kveil.flow.spark.spark_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.spark.spark_solving import solve_by_division, solve_by_mondrian
+from kveil.flow.spark.spark_warnings import tuple_warnings
 from kveil.flow.steps.inputs import check_input, check_values
 from kveil.flow.steps.judging import check_verdict
 from kveil.flow.steps.outputs import Targets
-from kveil.flow.steps.publish import policy_sha256
 from kveil.flow.steps.run_outputs import files_beside
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.flow.steps.table_search import bound_of, search_table
 from kveil.policy.model import Policy
@@ -72,9 +72,9 @@ class SolvedTuples:
         frame = with_commas(pl.DataFrame(made), self.tuples.source.commas.intersection(policy.unchanged))
         reasons = self.attempt.solution.reasons
         shown = shown_tuples(frame, self.release.rows, self.table.rows, reasons)
-        if not one_by_one and is_held(self.units, self.tuples, policy):
+        if not one_by_one and self.units.are_told_by_tuples(policy):
             return HeldRelease(self.units, self.tuples, shown)
-        return joined(self.units, self.tuples, shown)
+        return join_shown(self.units, self.tuples, shown)
 
     @property
     def released(self) -> int:
@@ -85,7 +85,7 @@ class SolvedTuples:
         """Return the run of a release that is there as Spark wrote it, judged by what Spark counts of it."""
         policy, tuples = asked.policy, self.tuples
         stages.begin("verifying")
-        with told_plainly("read the release back"):
+        with tell_plainly("read the release back"):
             types = types_of(release)
         questioned = questions(policy, types)
         written: Written = count_written(
@@ -152,7 +152,7 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         table = open_table(session, place, compared=compared_columns(asked.policy))
         check_columns(table.columns, asked.policy.attributes, table.name)
         key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
-        solved = solved_table(table, asked, stages, exits, key)
+        solved = solve_table(table, asked, stages, exits, key)
         join = solved.joined(one_by_one=owner is not None)
         exits.callback(join.let_go)
         stages.begin("writing")
@@ -162,7 +162,7 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
             owner.write(owner_frame(join, key))
             owner.describe(ABOUT, about(join, key))
         stages.end("write")
-        with told_plainly("read the release back"):
+        with tell_plainly("read the release back"):
             release = session.read.parquet(as_pattern(on_disk(staged.rows)))
         run = solved.verified(join, release, asked, stages)
         account = make_account(run, seconds=stages.seconds, release_sha256=None)
@@ -189,17 +189,17 @@ def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tu
     if divides(asked.policy, asked.able):
         check_by_parts(asked)
     with ExitStack() as exits:
-        solved = solved_table(table_of_frame(frame, "the frame"), asked, stages, exits, ())
+        solved = solve_table(table_of_frame(frame, "the frame"), asked, stages, exits, ())
         join = solved.joined(one_by_one=False)
         exits.callback(join.let_go)
-        with told_plainly("make the release"):
+        with tell_plainly("make the release"):
             release = in_order(join, solved.names, asked.policy, solved.released)
             release = release.localCheckpoint(eager=True)
         stages.end("write")
         return release, solved.verified(join, release, asked, stages)
 
 
-def solved_table(
+def solve_table(
     table: SparkTable, asked: SparkRequest, stages: Stages, exits: ExitStack, key: Sequence[str]
 ) -> SolvedTuples | SolvedParts:
     """Return what the algorithms find for a table: on the driver, or by parts where it is asked for or too large.
@@ -208,12 +208,12 @@ def solved_table(
     """
     policy = asked.policy
     if divides(policy, asked.able):
-        units = checked_units(table, policy)
-        return solved_by_division(units, asked, stages, exits, columns=[table.place(name) for name in key])
-    units = checked_units(table, policy)
+        units = check_units(table, policy)
+        return solve_by_division(units, asked, stages, exits, columns=[table.place(name) for name in key])
+    units = check_units(table, policy)
     limits = DriverLimits.of(table.session)
     try:
-        return solved_tuples(units, asked, stages, most=limits.tuples)
+        return solve_tuples(units, asked, stages, most=limits.tuples)
     except TooManyTuples as error:
         if [algorithm.name for algorithm in asked.able] != ["mondrian"]:
             raise TooManyTuples(f"{error} mondrian alone is solved in parts.") from None
@@ -221,11 +221,11 @@ def solved_table(
             check_by_parts(asked)
         except Refused as why:
             raise TooManyTuples(f"{error} By parts they cannot be solved: {why}") from None
-        frame = kept_tuples(units, exits)
-        return solved_by_mondrian(units, frame, asked, stages, exits, most=limits.part)
+        frame = keep_tuples(units, exits)
+        return solve_by_mondrian(units, frame, asked, stages, exits, most=limits.part)
 
 
-def solved_tuples(units: Units, asked: SparkRequest, stages: Stages, *, most: int) -> SolvedTuples:
+def solve_tuples(units: Units, asked: SparkRequest, stages: Stages, *, most: int) -> SolvedTuples:
     """Return what the algorithms find for the tuples of a table, of which the driver holds so many at most."""
     policy = asked.policy
     tuples = tuples_of(units, policy, most)

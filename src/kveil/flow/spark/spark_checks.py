@@ -11,16 +11,16 @@ from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.counting import Written, count_release, count_written, types_of
-from kveil.engines.spark.laying import LaidTuples, laid_slices
-from kveil.engines.spark.owner import joined_by_owner
+from kveil.engines.spark.laying import LaidTuples, lay_slices
+from kveil.engines.spark.owner import join_by_owner
 from kveil.engines.spark.reading import SparkTable, check_kinds, check_table, compared_columns, open_table
-from kveil.engines.spark.session import spark_session, told_plainly
+from kveil.engines.spark.session import spark_session, tell_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.units import units_of
 from kveil.errors import DataError, Refused
 from kveil.files import Source, look_beside, open_stored
 from kveil.flow.measure import Measured
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.verify import Checked
 from kveil.measures import measure_solution, plugged_measures
 from kveil.policy.model import Policy
@@ -62,7 +62,7 @@ def _written(policy: Policy, release: Place) -> tuple[Written, Questions]:
         raise DataError(f"{table.name} lacks {listing(absent)}, which a release of this policy has.")
     sets = policy.with_role("sensitive") if policy.individual_column is not None else []
     check_kinds(table, [name for name in table.columns if name not in sets])
-    with told_plainly(f"read {table.name}"):
+    with tell_plainly(f"read {table.name}"):
         frame = table.frame.toDF(*table.columns)
         types, rows = types_of(frame), frame.count()
     asked = questions(policy, types)
@@ -73,7 +73,7 @@ def _joined(policy: Policy, original: Place, owner: Path) -> Joined:
     session = spark_session()
     table: SparkTable = open_table(session, original, compared=compared_columns(policy))
     check_table(table, policy)
-    return joined_by_owner(session, units_of(table, policy), owner)
+    return join_by_owner(session, units_of(table, policy), owner)
 
 
 def measure_on_spark(policy: Policy, release: Place, original: Place, owner: Path | None) -> Measured:
@@ -85,7 +85,7 @@ def measure_on_spark(policy: Policy, release: Place, original: Place, owner: Pat
     check_on_spark([release, original])
     written, asked = _written(policy, release)
     join = _joined(policy, original, owner)
-    slices = laid_slices(join, policy, asked, names=list(written.types), number=written.totals.rows)
+    slices = lay_slices(join, policy, asked, names=list(written.types), number=written.totals.rows)
     tuples = list(slices)
     shown_sum = sum(part.counted.sums[1] for part in tuples)
     released = sum(int(part.counted.times[part.released].sum()) for part in tuples)

@@ -23,7 +23,7 @@ from kveil.engines.spark.executor_parts import (
     records_of_classes,
     totals_of,
 )
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.slices import Slices, values_taking_part
 from kveil.engines.spark.solving import (
@@ -33,9 +33,9 @@ from kveil.engines.spark.solving import (
 from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.errors import Refused
 from kveil.files import Source
-from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.spark.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.steps.judging import check_verdict
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.free_form import Details
 from kveil.measures import GroupSizes, losses_together
@@ -44,7 +44,7 @@ from kveil.policy.model import Policy
 from kveil.report.run import Run
 from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.verifier.counts import CountedSides, incomplete, lay_counts, questions
@@ -108,12 +108,13 @@ class SolvedParts:
         return self.rows.number - (self.suppressed if self.policy.suppression.show == "drop" else 0)
 
     def joined(self, *, one_by_one: bool = True) -> Joined:
-        """Return every unit with what it shows; by parts they are always there ``one_by_one``."""
+        """Return every unit with what it shows, by tuples where these tell it all, unless asked for ``one_by_one``."""
         starred = starred_columns(self.policy) if self.suppressed else []
         shown = {*self.policy.quasi_identifiers, *starred, *set_columns(self.policy)}
         made = [name for name in self.solved.made if name in shown]
         rewritten = {name: column.rewritten for name, column in self.columns.items()}
-        return self.solved.joined(rewritten, made, self.exits)
+        one_by_one = one_by_one or not self.rows.units.are_told_by_tuples(self.policy)
+        return self.solved.joined(rewritten, made, self.exits, one_by_one=one_by_one)
 
     def attempt(self, groups: GroupSizes) -> Attempt:
         """Return what was found, with one row for all that is released and one for all that is suppressed."""
@@ -145,9 +146,11 @@ class SolvedParts:
         assert isinstance(join, Joined), "the driver holds no tuples of parts"
         policy = self.policy
         stages.begin("verifying")
-        if totals_of(join) != (self.rows.number, self.rows.hashed):
-            raise changed_meanwhile(self.rows.units.table.name)
-        with told_plainly("read the release back"):
+        units, before = self.rows.units, (self.rows.number, self.rows.hashed)
+        # Where records were not joined, they are looked at once more.
+        if any(totals_of(frame, units) != before for frame in (join.frame, *([units.frame] if join.counted else []))):
+            raise error_of_change(units.table.name)
+        with tell_plainly("read the release back"):
             types = types_of(release)
         judged = self._judged(join, release, types)
         check_verdict(judged.verdict, judged.aligned, policy, self.algorithm)
@@ -185,12 +188,12 @@ class SolvedParts:
             return _Judged(laid.aligned, verdict.with_findings(incomplete(policy, counts)), written.totals.rows)
         judged = SlicedRelease(policy, types, values_taking_part(release, policy))
         first, *others = slicings(policy)
-        sliced = partial(Slices.of, release, rows=self.released, exits=self.exits)
-        for counts in sliced(joined=join, names=first.attributes).counted(policy, asked, types):
+        sliced = partial(Slices.of, release, rows=self.released)
+        for counts in sliced(joined=join, names=first.attributes).counted(policy, asked, types, self.exits):
             judged.add(counts, first)
             del counts  # or the driver would hold two slices at a time
         for slicing in others:
-            for counts in sliced(joined=None, names=slicing.attributes).counted(policy, asked, types):
+            for counts in sliced(joined=None, names=slicing.attributes).counted(policy, asked, types, self.exits):
                 judged.add_again(counts, slicing)
                 del counts
         laid, counted = judged.together()

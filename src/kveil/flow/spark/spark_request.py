@@ -12,7 +12,7 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.engines.spark.cell_warnings import count_distinct_rows, count_formulas
 from kveil.engines.spark.counting import Types
 from kveil.policy.model import Policy
-from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, starting, unique_columns
+from kveil.report.warn.cells import FORMULA, NUMBER, count_formula_starts, formula_cells, formula_names, unique_columns
 from kveil.verifier.rows import TIMES
 
 SparkFrame = Any  # only the engine knows Spark
@@ -39,6 +39,6 @@ def cell_warnings(
     others = {name: kind for name, kind in types.items() if name not in here}
     cells = formula_names(list(types)) + count_formulas(release, others, FORMULA, NUMBER)
     if counted is not None:
-        cells += sum(starting(counted[name], times=counted[TIMES].to_numpy()) for name in here)
+        cells += sum(count_formula_starts(counted[name], times=counted[TIMES].to_numpy()) for name in here)
     distinct = count_distinct_rows(release, [name for name in plain if name in policy.unchanged])
     return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]

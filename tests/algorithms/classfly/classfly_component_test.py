@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.classfly.part import ClassflyComponent, only
+from kveil.algorithms.classfly.classfly_component import ClassflyComponent, only
 from kveil.algorithms.component import components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.models.distributions import Close

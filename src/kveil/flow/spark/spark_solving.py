@@ -10,20 +10,20 @@ from typing import TypeVar
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
-from kveil.algorithms.proofs import proved_or_not_found
+from kveil.algorithms.proofs import tell_if_proved
 from kveil.algorithms.splitting.planning import LimitGroups, Plan, plan_division, plan_mondrian
 from kveil.engines.finishing import finish
-from kveil.engines.local import checked_options, part_solver
 from kveil.engines.part_solutions import in_one_part
+from kveil.engines.solver import check_options, part_solver
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES
-from kveil.engines.spark.executor_parts import SolvedRows, SparkCounter, UnitRows, known_values, solved_rows
+from kveil.engines.spark.executor_parts import SolvedRows, SparkCounter, UnitRows, known_values, solve_rows
 from kveil.engines.spark.rules import rule_cells, rules_kept
 from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitPart, made_columns, set_columns
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.cluster.by_parts import SolvedParts
-from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest
+from kveil.flow.spark.by_parts import SolvedParts
+from kveil.flow.spark.spark_request import SparkFrame, SparkRequest
 from kveil.flow.steps.inputs import check_rules, check_size, check_values
 from kveil.flow.steps.stages import Stages
 from kveil.free_form import Details
@@ -36,7 +36,7 @@ from kveil.words import listing
 Planned = TypeVar("Planned")
 
 
-def solved_by_mondrian(
+def solve_by_mondrian(
     units: Units, frame: SparkFrame, asked: SparkRequest, stages: Stages, exits: ExitStack, *, most: int
 ) -> SolvedParts:
     """Return what Mondrian finds for tuples that Spark keeps in ``frame``, cut into parts of so many."""
@@ -83,7 +83,7 @@ def _split_components(
             component=number if several else None,
             before=len(before),
         )
-        new = solved_rows(rows if solved is None else rows.with_made(solved), task, plan.cut_table.cuts, None, exits)
+        new = solve_rows(rows if solved is None else rows.with_made(solved), task, plan.cut_table.cuts, None, exits)
         earlier = [] if solved is None else solved.summaries
         counts = new.counts if solved is None else pl.concat([solved.counts, new.counts])
         solved = replace(new, made=(*before, *own), summaries=[*earlier, *new.summaries], counts=counts)
@@ -106,14 +106,14 @@ def _check_stars(rows: UnitRows, whole: Table, solved: SolvedRows) -> None:
         )
 
 
-def solved_by_division(
+def solve_by_division(
     units: Units, asked: SparkRequest, stages: Stages, exits: ExitStack, *, columns: Sequence[str]
 ) -> SolvedParts:
     """Return what an algorithm finds for a table that it is asked to divide; ``columns`` are kept beside the units."""
     policy, (algorithm,) = asked.policy, asked.able
     _check_items(units, policy)
     rows = UnitRows.single(units, columns)
-    own, _ = checked_options(algorithm, dict(policy.algorithm.options))
+    own, _ = check_options(algorithm, dict(policy.algorithm.options))
     assert isinstance(own, DivideOptions)
     assert own.divide is not None
     most = own.divide
@@ -139,7 +139,7 @@ def solved_by_division(
         set_columns(policy),
         plan.why,
     )
-    solved = solved_rows(rows, task, plan.cut_table.cuts, packs, exits)
+    solved = solve_rows(rows, task, plan.cut_table.cuts, packs, exits)
     _raise_first(solved, number if isinstance(solve, SolvePart) else 0, start)
     _check_stars(rows, start.whole, solved)
     _check_order(start.whole, solved)
@@ -167,7 +167,7 @@ def _raise_first(solved: SolvedRows, parts: int, start: _Start) -> None:
             summary.raise_error()
         except Unmeetable as error:
             told = in_one_part(error, parts) if parts else error
-            raise proved_or_not_found(told, start.limits.table) from None
+            raise tell_if_proved(told, start.limits.table) from None
 
 
 def _check_order(whole: Table, solved: SolvedRows) -> None:
@@ -227,4 +227,4 @@ class _Start:
         try:
             return plan()
         except Unmeetable as error:
-            raise proved_or_not_found(error, self.limits.table) from None
+            raise tell_if_proved(error, self.limits.table) from None

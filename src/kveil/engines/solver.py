@@ -13,7 +13,7 @@ from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, ch
 from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
-from kveil.algorithms.settle import settled_or_before
+from kveil.algorithms.settle import settle_unless_dearer
 from kveil.errors import PolicyError, Unmeetable
 from kveil.free_form import GivenOptions
 from kveil.measures import Losses, loses_less, measure_solution, measure_written
@@ -97,7 +97,7 @@ class _Task:
             return solution
         finally:
             self.budget.spent += perf_counter() - started
-        return settled_or_before(table, refined, solution)
+        return settle_unless_dearer(table, refined, solution)
 
     def solve_part(self, part: Table) -> Solution:
         """Run the algorithm on a part of the table, which is not kept, and refine that as asked."""
@@ -126,10 +126,10 @@ def solve(algorithm: Algorithm, table: Table, options: GivenOptions, *, progress
 
         check_divide(table.policy)
         by_parts = partial(solve_parts, most=task.options.divide, name=algorithm.name, solve=task.solve_part)
-        return finished(table, _keeping_afterwards(task, by_parts))
+        return finish_solution(table, _keeping_afterwards(task, by_parts))
     if table.policy.dependencies:
-        return finished(table, _keeping_rules(task).solution)
-    return finished(table, task.solve_and_refine(table) if task.tries_per_row else task.solve(table))
+        return finish_solution(table, _keeping_rules(task).solution)
+    return finish_solution(table, task.solve_and_refine(table) if task.tries_per_row else task.solve(table))
 
 
 def _keeping_afterwards(task: _Task, solve: Callable[[Table], Solution]) -> Solution:
@@ -146,7 +146,7 @@ def part_solver(algorithm: Algorithm, table: Table, options: GivenOptions) -> Ca
     return _task(algorithm, table, options, silent).solve_part
 
 
-def finished(table: Table, solution: Solution) -> Solved:
+def finish_solution(table: Table, solution: Solution) -> Solved:
     """Return a solution as it is written once it is known who is released, with its losses."""
     written = as_written(table, solution)
     return Solved(written, measure_solution(table, written))
@@ -157,7 +157,7 @@ def _weighed(table: Table, solution: Solution) -> Solved:
     return Solved(solution, measure_written(table, solution))
 
 
-def checked_options(algorithm: Algorithm, options: GivenOptions) -> tuple[PolicyPart, RefineOptions]:
+def check_options(algorithm: Algorithm, options: GivenOptions) -> tuple[PolicyPart, RefineOptions]:
     """Return the options of an algorithm, its own and those of refining, which all take; raise PolicyError if wrong."""
     own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
     names = [*algorithm.options.model_fields, *RefineOptions.model_fields]
@@ -173,7 +173,7 @@ def checked_options(algorithm: Algorithm, options: GivenOptions) -> tuple[Policy
 
 
 def _task(algorithm: Algorithm, table: Table, options: GivenOptions, progress: Progress) -> _Task:
-    checked, refining = checked_options(algorithm, options)
+    checked, refining = check_options(algorithm, options)
     seconds = None if refining.refine_seconds is None else float(refining.refine_seconds)
     return _Task(algorithm, table, checked, refining.tries_per_row(algorithm.refine), _Budget(seconds), progress)
 
@@ -205,7 +205,7 @@ def _keeping_rules(task: _Task) -> Solved:
     from kveil.algorithms.declared_rules import rules_of
     from kveil.algorithms.rules.follow import followers_of
     from kveil.algorithms.rules.keep import keep_rules, solve_keeping_rules
-    from kveil.algorithms.rules.tighten import tightened
+    from kveil.algorithms.rules.tighten import tighten_limits
 
     table = task.table
     multivalued = MULTIVALUED in task.algorithm.honours
@@ -216,7 +216,7 @@ def _keeping_rules(task: _Task) -> Solved:
     if not task.tries_per_row:
         return best
     rules = rules_of(table, multivalued=multivalued)
-    tight = tightened(table, rules)
+    tight = tighten_limits(table, rules)
 
     def follow() -> Solution:
         return keep_rules(table, task.refine(tight or table, first, rules=rules), rules)
