@@ -66,7 +66,8 @@ def halved_table(table: Table) -> Table:
         return table
     widest = (table.policy.attributes[name].widest for name in table.names)
     trees = [
-        tree if isinstance(tree, Tree) else tree_of_halves(tree, most) for tree, most in zip(table.trees, widest, strict=True)
+        tree if isinstance(tree, Tree) else tree_of_halves(tree, most)
+        for tree, most in zip(table.trees, widest, strict=True)
     ]
     return table.changed(trees=tuple(trees))
 
