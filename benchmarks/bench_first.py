@@ -39,7 +39,7 @@ def adult(folder: Path) -> Iterator[Row]:
     """Find the least effort with which least-loss loses no more than ARX, and the time that solving takes then."""
     from figures_least_loss import adult_table
     from kveil.algorithms.registry import find
-    from kveil.engines.local import solve
+    from kveil.engines.solver import solve
 
     solve(find("least-loss"), adult_table(10), {"refine": "0.01"})
     for effort in EFFORTS:

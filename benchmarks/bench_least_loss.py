@@ -42,7 +42,7 @@ def least_seconds() -> tuple[float, float]:
     """Return how many seconds Adult takes to an NCP below ARX's, solving alone, the least of some runs, and the NCP."""
     from figures_least_loss import adult_table
     from kveil.algorithms.registry import find
-    from kveil.engines.local import run
+    from kveil.engines.solver import run
     from kveil.measures import measure_solution
 
     found, loss = [], 0.0

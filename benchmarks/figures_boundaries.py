@@ -18,7 +18,7 @@ import polars as pl
 
 import kveil
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.measures import measure_solution
 from kveil.table.encode import encode

@@ -26,7 +26,7 @@ from figures_boundaries import BOUNDARIES, policy_over, sample, table_of
 from figures_people import K, L, diabetes_policy, diabetes_table, specs_of, youtube_table
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.kernels.compiling import compile_all
 from kveil.measures import measure_solution

@@ -20,7 +20,7 @@ from figures_least_loss import PAGE, QUASI, adult_table, bound_of
 from kveil.algorithms.bound.covers import SCALE, affordable_levels, lattice_of
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.kernels.bound.bound import collect
 from kveil.kernels.bound.layout import CoverLattice, KeptNodes

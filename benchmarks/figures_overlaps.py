@@ -22,7 +22,7 @@ import kveil
 from figures_classfly import ADULT_SETS, QUASI, policy_over
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.measures import measure_solution
 from kveil.policy.attributes import MaxWidth, Ranges

@@ -26,7 +26,7 @@ import kveil
 from battery import algorithms_for, cases_for, close, every_algorithm, honours, solve
 from kveil.algorithms.algorithm import BOUNDARIES, MANY, RANGES, Algorithm, asks
 from kveil.algorithms.registry import ALGORITHMS, find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
 from kveil.flow.steps.inputs import read, with_algorithm

@@ -13,7 +13,7 @@ from kveil.algorithms.algorithm import Algorithm, check_divide
 from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.registry import algorithms_honouring, check_honours, demands_not_honoured, find, finds_the_same
 from kveil.algorithms.settle import settle_unless_dearer
-from kveil.engines.local import Solved, check_options, finish_solution, solve
+from kveil.engines.solver import Solved, check_options, finish_solution, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.free_form import GivenOptions
 from kveil.measures import Losses, loses_less

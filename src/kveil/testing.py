@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from kveil.algorithms.registry import able, check_honours
-from kveil.engines.local import solve
+from kveil.engines.solver import solve
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.frames import from_frame

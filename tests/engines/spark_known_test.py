@@ -12,7 +12,7 @@ import pytest
 import kveil
 from kveil.engines.spark import driver_tuples, ordering, showing, staging, tuple_release
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.spark import spark_run as flow
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy

@@ -64,7 +64,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from kveil.databases import parse_place
 from kveil.engines.spark import reading
-from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.spark import spark_run as flow
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request

@@ -17,10 +17,10 @@ import kveil
 from kveil.engines.spark import ordering, slices, staging
 from kveil.engines.spark.solving import SplitPart
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.cluster import cluster_run as flow
-from kveil.flow.cluster import cluster_solving
-from kveil.flow.cluster.by_tuples import DriverLimits
-from kveil.flow.cluster.cluster_checks import verify_on_spark
+from kveil.flow.spark import spark_run as flow
+from kveil.flow.spark import spark_solving
+from kveil.flow.spark.by_tuples import DriverLimits
+from kveil.flow.spark.spark_checks import verify_on_spark
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
@@ -288,7 +288,7 @@ def test_a_process_of_an_executor_that_is_killed_ends_the_run_without_a_release(
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     mark = str(tmp_path / "killed")
-    monkeypatch.setattr(cluster_solving, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
+    monkeypatch.setattr(spark_solving, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
     # A session on one machine tries no task again; on a cluster the part is solved by another process.
     refused(asked(tmp_path), tmp_path, "Spark could not solve the parts of data.parquet")
     assert Path(mark).exists()
@@ -299,14 +299,14 @@ def test_a_process_of_an_executor_that_is_killed_ends_the_run_without_a_release(
 def test_an_input_that_changes_while_parts_are_solved_is_refused(
     changing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = cluster_solving.plan_mondrian
+    plan = spark_solving.plan_mondrian
 
     def changed_after(*given: Any, **more: Any) -> Any:
         planned = plan(*given, **more)
         rows().with_columns(pl.lit("b").alias(changing)).write_parquet(tmp_path / "data.parquet")
         return planned
 
-    monkeypatch.setattr(cluster_solving, "plan_mondrian", changed_after)
+    monkeypatch.setattr(spark_solving, "plan_mondrian", changed_after)
     text = POLICY if changing == "note" else changed(POLICY, TAKEN_ALONG)
     refused(asked(tmp_path, text), tmp_path, r"changed while kveil read it|Spark could not")
 

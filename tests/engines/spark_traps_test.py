@@ -20,7 +20,7 @@ from kveil.databases import parse_place
 from kveil.engines.spark import ordering, staging
 from kveil.engines.spark.reading import pin_version, quote_table
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.spark import spark_run as flow
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy

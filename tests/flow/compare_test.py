@@ -17,8 +17,8 @@ import pytest
 import kveil
 from kveil import choose, stopping
 from kveil.algorithms import registry
-from kveil.engines import local
-from kveil.engines.local import Solved
+from kveil.engines import solver
+from kveil.engines.solver import Solved
 from kveil.flow import compare
 from kveil.frames import from_frame
 from kveil.table.encode import encode
@@ -207,7 +207,7 @@ def test_auto_knows_no_clock_unless_the_policy_gives_it_one(monkeypatch: pytest.
 
     def solve(*arguments: Any, **options: Any) -> Solved:
         stops.append(stopping.current().deadline)
-        return local.solve(*arguments, **options)
+        return solver.solve(*arguments, **options)
 
     monkeypatch.setattr(choose, "solve", solve)
     kveil.anonymize(frame(), make_policy(algorithm="auto"))

@@ -16,7 +16,7 @@ from kveil.algorithms.algorithm import DEPENDENCIES, Algorithm
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import ALGORITHMS
 from kveil.arrays import Ints
-from kveil.engines.local import Solved, solve
+from kveil.engines.solver import Solved, solve
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from kveil.algorithms.registry import find
-from kveil.engines.local import solve
+from kveil.engines.solver import solve
 from kveil.frames import from_frame
 from kveil.policy.numbers import parse_span
 from kveil.progress import silent

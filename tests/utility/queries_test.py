@@ -8,7 +8,7 @@ import pytest
 import kveil
 from kveil.algorithms.registry import find
 from kveil.choose import OVER
-from kveil.engines.local import solve
+from kveil.engines.solver import solve
 from kveil.errors import Refused
 from kveil.flow.compare import Terms, compare_source
 from kveil.frames import from_frame

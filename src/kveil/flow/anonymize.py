@@ -12,7 +12,7 @@ from kveil.databases import Place
 from kveil.engines.choosing import ChosenStore, store_of
 from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.errors import Refused
-from kveil.flow.cluster.entrances import spark_result, write_on_spark
+from kveil.flow.spark.entrances import spark_result, write_on_spark
 from kveil.flow.steps.cancelling import cancellable
 from kveil.flow.steps.inputs import check_targets, table_of, with_algorithm
 from kveil.flow.steps.make_release import make_release

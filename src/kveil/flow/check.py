@@ -83,7 +83,7 @@ def check_file(policy: Policy, *, given: Place | None = None, progress: Progress
     progress("reading")
     path = input_path(policy, given)
     if policy.engine == "spark":
-        from kveil.flow.cluster.by_tuples import read_tuples
+        from kveil.flow.spark.by_tuples import read_tuples
 
         check_on_spark([path])
         told = read_tuples(path, policy)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 import polars as pl
 
@@ -13,6 +15,19 @@ from kveil.policy.numbers import parse_number, parse_span
 from kveil.verifier.distances import GROUP
 
 PREFIX, NEXT, KNOWN, VALUE, LABEL = "prefix", "next", "known", "value", "label"
+
+
+class SortedNumbers:
+    """Texts of numbers in the order of these, so that those inside a span are found by halving."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        numbers = sorted((number, text) for text in texts if (number := parse_number(text)) is not None)
+        self.numbers = [number for number, _ in numbers]
+        self.texts = pl.Series([text for _, text in numbers], dtype=pl.String)
+
+    def inside(self, span: tuple[Decimal, Decimal]) -> pl.Series:
+        """Return the texts whose numbers lie inside a span, bounds included."""
+        return self.texts[bisect_left(self.numbers, span[0]) : bisect_right(self.numbers, span[1])]
 
 
 def groups_that_fit(policy: Policy, groups: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
@@ -41,14 +56,17 @@ def groups_that_fit(policy: Policy, groups: pl.DataFrame, known: pl.DataFrame) -
 def _covers(policy: Policy, name: str, values: Sequence[str], shown: Sequence[str]) -> pl.DataFrame:
     """Return which shown labels may stand for which values of an attribute."""
     there = set(shown)
-    pairs: list[tuple[str, str]] = []
+    inside: list[pl.DataFrame] = []
     if isinstance(policy.attributes[name].hierarchy, Ranges):
-        numbers = {value: number for value in values if (number := parse_number(value)) is not None}
+        numbers = SortedNumbers(values)
         spans = {label: span for label in shown if (span := parse_span(label)) is not None}
-        pairs += [(v, s) for s, (low, high) in spans.items() for v, number in numbers.items() if low <= number <= high]
+        inside = [
+            pl.DataFrame({VALUE: numbers.inside(span)}).with_columns(pl.lit(label).alias(LABEL))
+            for label, span in spans.items()
+        ]
         above = {value: {value, STAR} - set(spans) for value in values}
     else:
         ways, writer = policy.ways_up(name, values), label_writer(policy.attributes[name].hierarchy, list(shown))
         above = {value: {value, *map(writer, ways.of(value)), ways.root, STAR} for value in values}
-    pairs += [(value, label) for value, labels in above.items() for label in labels & there]
-    return pl.DataFrame(pairs, schema={VALUE: pl.String, LABEL: pl.String}, orient="row")
+    pairs = [(value, label) for value, labels in above.items() for label in labels & there]
+    return pl.concat([*inside, pl.DataFrame(pairs, schema={VALUE: pl.String, LABEL: pl.String}, orient="row")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,9 +13,10 @@ from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.builders import label_writer
 from kveil.policy.dependencies import Dependency
 from kveil.policy.model import Policy
-from kveil.policy.numbers import parse_number, parse_span
+from kveil.policy.numbers import parse_span
 from kveil.policy.privacy import KAnonymity
 from kveil.verifier.alignment import BesideOriginal
+from kveil.verifier.fitting import SortedNumbers
 from kveil.verifier.rows import SIZE, released_texts
 from kveil.words import count
 
@@ -139,8 +139,7 @@ def _fitting(rule: Dependency, policy: Policy, shown: pl.DataFrame, aligned: Bes
 
 def _ways_into_spans(values: list[str], labels: list[str], missing: tuple[str, ...]) -> pl.DataFrame | None:
     """Return which spans each number lies in; None where pairs would be too many. O(pairs + values log values)."""
-    numbers = sorted((n, value) for value in values if value not in missing and (n := parse_number(value)) is not None)
-    keys, sorted_values = [number for number, _ in numbers], pl.Series([value for _, value in numbers], dtype=pl.String)
+    numbers = SortedNumbers(value for value in values if value not in missing)
     known = set(values)
     pairs: list[pl.DataFrame] = []
     room = MOST_PAIRS
@@ -149,8 +148,7 @@ def _ways_into_spans(values: list[str], labels: list[str], missing: tuple[str, .
             below = pl.Series(values, dtype=pl.String)
         else:
             span = None if label in missing else parse_span(label)
-            begin, end = (bisect_left(keys, span[0]), bisect_right(keys, span[1])) if span else (0, 0)
-            below = sorted_values[begin:end]
+            below = pl.Series(dtype=pl.String) if span is None else numbers.inside(span)
             if label in known and not (below == label).any():
                 below = pl.concat([below, pl.Series([label])])
         room -= len(below)

@@ -11,7 +11,7 @@ from kveil.algorithms.classfly.aside_groups import AsideGroups
 from kveil.algorithms.classfly.classfly_component import only
 from kveil.algorithms.registry import find
 from kveil.arrays import Ints
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.errors import Unmeetable
 from kveil.frames import from_frame
 from kveil.kernels.grouping.equal_rows import group_rows

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kveil.algorithms.registry import able, find, finds_the_same
 from kveil.choose import attempt, candidates
-from kveil.engines.local import Solved, solve
+from kveil.engines.solver import Solved, solve
 from kveil.errors import Unmeetable
 from kveil.frames import from_frame
 from kveil.progress import silent

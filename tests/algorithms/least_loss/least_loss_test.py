@@ -26,7 +26,7 @@ from kveil.algorithms.bound import covers
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.registry import ALGORITHMS, find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.kernels.bound.bound import excess
 from kveil.policy.model import Policy

@@ -11,7 +11,7 @@ import pytest
 
 from kveil.algorithms.least_loss.overlap_starts import grouped_table, halved_table, overlap_starts, tree_of_halves
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.policy.attributes import Ranges
 from kveil.table.encode import encode

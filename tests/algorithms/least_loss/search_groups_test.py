@@ -11,7 +11,7 @@ import pytest
 from kveil.algorithms.least_loss import refine as refining
 from kveil.algorithms.least_loss import search_groups
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.progress import silent
 from kveil.table.encode import encode

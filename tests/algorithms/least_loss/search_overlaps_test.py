@@ -24,7 +24,7 @@ from kveil.algorithms.least_loss.layout import whole_numbers
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import try_moves
 from kveil.measures import released_loss
@@ -93,10 +93,7 @@ def test_spans_of_numbers_move_and_hold_after_every_kept_move(boundary: str, num
     spans = set()
     for _ in range(150):
         before = overlap.total, overlap.state.nodes.copy()
-        hides = overlap.refined.hides
-        try_moves(
-            overlap.state, overlap.trees, overlap.constraints, overlap.models, overlap.work, 1, hides=hides
-        )  # fmt: skip
+        try_moves(overlap.laid, 1, hides=overlap.refined.hides)
         assert overlap.total <= before[0]
         if (overlap.state.nodes == before[1]).all():
             continue

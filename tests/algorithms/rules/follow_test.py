@@ -12,7 +12,7 @@ import kveil
 from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.registry import find
 from kveil.algorithms.rules.follow import followers_of
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.measures import measure_solution
 from kveil.table.decode import decode

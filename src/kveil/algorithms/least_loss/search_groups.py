@@ -65,7 +65,7 @@ class GroupSearch:
         self.whole = sum(costs.whole[p] for p in refined.positions)
         codes = np.array([solution.shown[p].codes[refined.rows] for p in refined.positions], dtype=np.int32)
         group, _ = group_rows(codes)
-        self.found = self._settle(refined.rows, group)
+        self.best = self._settle(refined.rows, group)
 
     def base(self, rows: Ints) -> Ints:
         """Return what rows would show alone; what follows another attribute has no say, and shows a root."""
@@ -112,11 +112,11 @@ class GroupSearch:
 
     def start_over(self) -> None:
         """Split all rows top-down, and go on from there if that costs less than the groups given."""
-        if not (self.refined.component.counts_only and self.refined.component.trees_only and len(self.found.rows)):
+        if not (self.refined.component.counts_only and self.refined.component.trees_only and len(self.best.rows)):
             return
-        found = self._top_down(self.found.rows)
-        if found is not None and found.cost < self.found.cost and self.valid(found):
-            self.found = found
+        found = self._top_down(self.best.rows)
+        if found is not None and found.cost < self.best.cost and self.valid(found):
+            self.best = found
 
     def _top_down(self, rows: Ints) -> Grouping | None:
         by_zone, starts = members_by_group(self.zone[rows]).without_empty()
@@ -170,32 +170,32 @@ class GroupSearch:
 
         One by one where it costs least; those left over become groups of their own where there are enough.
         """
-        before = self.found
-        if len(rows) and len(rows) * max(len(self.found.code), 1) <= MOST_PLACES:
-            self.found = self._place(self.found, rows, self.whole) or self.found
+        before = self.best
+        if len(rows) and len(rows) * max(len(self.best.code), 1) <= MOST_PLACES:
+            self.best = self._place(self.best, rows, self.whole) or self.best
         inside = np.zeros(self.refined.table.rows, dtype=bool)
-        inside[self.found.rows] = True
+        inside[self.best.rows] = True
         waiting = rows[~inside[rows]]
         sizes = np.bincount(self.zone[waiting], minlength=int(self.zone.max(initial=0)) + 1)
         waiting = waiting[sizes[self.zone[waiting]] >= self.refined.k]
         if len(waiting) and self.refined.component.counts_only and self.refined.component.trees_only:
             new = self._top_down(waiting)
             if new is not None and self.valid(new):
-                together = np.concatenate([self.found.rows, new.rows])
-                group = np.concatenate([self.found.group, new.group + len(self.found.code)]).astype(np.int32)
-                self.found = self._settle_in_order(together, group)
-        if not self.valid(self.found):
-            self.found = before
+                together = np.concatenate([self.best.rows, new.rows])
+                group = np.concatenate([self.best.group, new.group + len(self.best.code)]).astype(np.int32)
+                self.best = self._settle_in_order(together, group)
+        if not self.valid(self.best):
+            self.best = before
         inside[:] = False
-        inside[self.found.rows] = True
+        inside[self.best.rows] = True
         return np.asarray(rows[inside[rows]])
 
     # ------------------------------------------------------------------------------------------ the search
 
     def run(self, tries_per_row: float) -> None:
         """Search, round by round, in blocks that are cut in another order of attributes each."""
-        rows = len(self.found.rows)
-        if not rows or not self.found.cost:
+        rows = len(self.best.rows)
+        if not rows or not self.best.cost:
             return
         tries_per_row = tries_in_groups(tries_per_row)
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.refined.k)
@@ -212,7 +212,7 @@ class GroupSearch:
     def _values(self) -> SensitiveCodes | None:
         if self.refined.component.counts_only:
             return None
-        rows = self.found.rows
+        rows = self.best.rows
         alive = np.ones(len(rows), dtype=np.int64)
         return values_of(self.refined.table, self.refined.pairs(rows), self.refined.models, alive)
 
@@ -227,28 +227,28 @@ class GroupSearch:
 
         Once each was first, the others follow it in another order.
         """
-        groups = len(self.found.code)
+        groups = len(self.best.code)
         if blocks == 1:
             return [np.arange(groups, dtype=np.int32)]
-        width = self.found.code.shape[1]
+        width = self.best.code.shape[1]
         others = [(number + a) % width for a in range(1, width)]
         turn = number // width % max(len(others), 1)
-        columns = [self.found.code[:, a] for a in [number % width, *others[turn:], *others[:turn]]]
+        columns = [self.best.code[:, a] for a in [number % width, *others[turn:], *others[:turn]]]
         zone = np.zeros(groups, dtype=np.int32)
-        zone[self.found.group] = self.zone[self.found.rows]
+        zone[self.best.group] = self.zone[self.best.rows]
         order = np.lexsort((*reversed(columns), zone))
-        ends = np.cumsum(np.bincount(self.found.group, minlength=groups)[order])
+        ends = np.cumsum(np.bincount(self.best.group, minlength=groups)[order])
         block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)  # never falls along the order
         return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
 
     def _round(self, number: int, blocks: int, tries: int, values: SensitiveCodes | None) -> None:
-        group_of = self.found.group.copy()
-        offset = len(self.found.code)
+        group_of = self.best.group.copy()
+        offset = len(self.best.code)
         cuts = self._cut(number, blocks)
         block_of = np.empty(offset, dtype=np.int32)
         for b, groups in enumerate(cuts):
             block_of[groups] = b
-        total = self.found.cost
+        total = self.best.cost
         by_block = members_by_group(block_of[group_of], len(cuts))
         with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
             waiting: dict[Future[tuple[Ints, int, int, int]], Ints] = {}
@@ -273,12 +273,12 @@ class GroupSearch:
                 self.watch.stop.ask()  # the other blocks end soon, and with them the pool
                 raise
         _, group_of = np.unique(group_of, return_inverse=True)
-        self.found = self._settle(self.found.rows, group_of.reshape(-1).astype(np.int32))
+        self.best = self._settle(self.best.rows, group_of.reshape(-1).astype(np.int32))
 
     def _block(self, places: Ints, seed: int, models: Models | None, tries: int) -> tuple[Ints, int, int, int]:
         """Search a block; return the rows' groups, what was gained, the tries, and how many of them were kept."""
-        rows = self.found.rows[places]
-        _, group = np.unique(self.found.group[places], return_inverse=True)
+        rows = self.best.rows[places]
+        _, group = np.unique(self.best.group[places], return_inverse=True)
         state, _ = new_state(self.base(rows), self.zone[rows], group.reshape(-1), self.codes, seed)
         room = pool_room(state, max(POOL, 3 * self.refined.k))
         gained = 0
@@ -297,20 +297,20 @@ class GroupSearch:
         """Return what every row shows; rows that take no part go on showing what they did."""
         table, refined = self.refined.table, self.refined
         found = []
-        code = self.found.code.copy()
+        code = self.best.code.copy()
         show_followers(code, refined.positions, self.followers)
         for a, position in enumerate(refined.positions):
             tree = table.trees[position]
-            codes = code[self.found.group, a]
+            codes = code[self.best.group, a]
             if isinstance(tree, Tree):
                 nodes = solution.shown[position].codes.copy()
-                nodes[self.found.rows] = codes
+                nodes[self.best.rows] = codes
                 found.append(Shown.nodes(tree, nodes))
             else:
                 low, high = table.low[position].copy(), table.high[position].copy()
                 parked = refined.out & ~refined.suppressed
                 low[parked], high[parked] = 0, tree.leaves - 1
-                low[self.found.rows], high[self.found.rows] = codes // tree.leaves, codes % tree.leaves
+                low[self.best.rows], high[self.best.rows] = codes // tree.leaves, codes % tree.leaves
                 found.append(Shown.spans(tree, low, high))
         return found
 
@@ -320,4 +320,4 @@ def group_search_of(
 ) -> GroupSearch | None:
     """Return the search of a component, None where the solution to begin with breaks a constraint."""
     groups = GroupSearch(refined, costs, watch, solution, followers)
-    return groups if groups.valid(groups.found) else None
+    return groups if groups.valid(groups.best) else None

@@ -41,7 +41,7 @@ def measure(
         progress("reading")
         after, before = place_of(release), place_of(original)
         if loaded.engine == "spark":
-            from kveil.flow.cluster.cluster_checks import measure_on_spark
+            from kveil.flow.spark.spark_checks import measure_on_spark
 
             content = measure_on_spark(loaded, after, before, owner).as_json()
         else:

@@ -55,7 +55,7 @@ def verify(
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         if loaded.engine == "spark":
-            from kveil.flow.cluster.cluster_checks import verify_on_spark
+            from kveil.flow.spark.spark_checks import verify_on_spark
 
             refuse_earlier(loaded, previous or [])
             checked, digest = verify_on_spark(loaded, place, before, owner), None

@@ -19,8 +19,8 @@ from kveil.algorithms.splitting.first_cuts import LEFT_OUT
 from kveil.algorithms.splitting.mondrian import split_part
 from kveil.algorithms.splitting.span_counts import PART
 from kveil.arrays import Longs
-from kveil.engines.local import part_solver
 from kveil.engines.part_solutions import with_share
+from kveil.engines.solver import part_solver
 from kveil.engines.spark.batches import EncodedRows, RowEncoder, arrow_of
 from kveil.engines.spark.showing import CLASS, NOT_SHOWN, WHY
 from kveil.engines.summary import COUNTED, PartSummary, summarize

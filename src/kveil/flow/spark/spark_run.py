@@ -27,11 +27,11 @@ from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused
 from kveil.files import Outputs, check_columns, with_commas
-from kveil.flow.cluster.by_parts import SolvedParts, check_by_parts, divides
-from kveil.flow.cluster.by_tuples import DriverLimits, check_units
-from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
-from kveil.flow.cluster.cluster_solving import solve_by_division, solve_by_mondrian
-from kveil.flow.cluster.cluster_warnings import tuple_warnings
+from kveil.flow.spark.by_parts import SolvedParts, check_by_parts, divides
+from kveil.flow.spark.by_tuples import DriverLimits, check_units
+from kveil.flow.spark.spark_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.spark.spark_solving import solve_by_division, solve_by_mondrian
+from kveil.flow.spark.spark_warnings import tuple_warnings
 from kveil.flow.steps.inputs import check_input, check_values
 from kveil.flow.steps.judging import check_verdict
 from kveil.flow.steps.outputs import Targets

@@ -33,7 +33,7 @@ from kveil.engines.spark.solving import (
 from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.errors import Refused
 from kveil.files import Source
-from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.spark.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.steps.judging import check_verdict
 from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages

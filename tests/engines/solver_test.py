@@ -9,7 +9,7 @@ import pytest
 from kveil.algorithms.least_loss import refine as refining
 from kveil.algorithms.registry import find
 from kveil.choose import Allowance, trials
-from kveil.engines.local import run, solve
+from kveil.engines.solver import run, solve
 from kveil.frames import from_frame
 from kveil.progress import silent
 from kveil.stopping import OutOfTime, Stop, current, under
@@ -41,7 +41,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[float | None]:
         return solution
 
     monkeypatch.setattr(refining, "refine", refine)
-    monkeypatch.setattr("kveil.engines.local.perf_counter", lambda: sum(seconds or 0 for seconds in given))
+    monkeypatch.setattr("kveil.engines.solver.perf_counter", lambda: sum(seconds or 0 for seconds in given))
     return given
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kveil
-from kveil.flow.cluster.entrances import write_on_spark
+from kveil.flow.spark.entrances import write_on_spark
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.flow.steps.stages import Stages

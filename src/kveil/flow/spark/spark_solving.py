@@ -13,8 +13,8 @@ from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.proofs import tell_if_proved
 from kveil.algorithms.splitting.planning import LimitGroups, Plan, plan_division, plan_mondrian
 from kveil.engines.finishing import finish
-from kveil.engines.local import check_options, part_solver
 from kveil.engines.part_solutions import in_one_part
+from kveil.engines.solver import check_options, part_solver
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES
 from kveil.engines.spark.executor_parts import SolvedRows, SparkCounter, UnitRows, known_values, solve_rows
 from kveil.engines.spark.rules import rule_cells, rules_kept
@@ -22,8 +22,8 @@ from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitP
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.cluster.by_parts import SolvedParts
-from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest
+from kveil.flow.spark.by_parts import SolvedParts
+from kveil.flow.spark.spark_request import SparkFrame, SparkRequest
 from kveil.flow.steps.inputs import check_rules, check_size, check_values
 from kveil.flow.steps.stages import Stages
 from kveil.free_form import Details

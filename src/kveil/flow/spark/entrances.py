@@ -18,8 +18,8 @@ from kveil.report.receipt import make_receipt
 
 def spark_result(frame: Any, asked: Request, stages: Stages) -> Result:
     """Return a verified release of a frame of Spark; it has no way back, since its rows have no places."""
-    from kveil.flow.cluster.cluster_request import SparkRequest
-    from kveil.flow.cluster.cluster_run import able_on_spark, anonymize_spark_frame
+    from kveil.flow.spark.spark_request import SparkRequest
+    from kveil.flow.spark.spark_run import able_on_spark, anonymize_spark_frame
 
     able = able_on_spark(asked.policy, asked.able)
     data, run = anonymize_spark_frame(frame, SparkRequest(asked.policy, able, asked.bounded), stages)
@@ -29,8 +29,8 @@ def spark_result(frame: Any, asked: Request, stages: Stages) -> Result:
 
 def write_on_spark(asked: Request, path: Place, targets: Targets, stages: Stages) -> Account:
     """Make a release of a table on Spark and write it there; return the account."""
-    from kveil.flow.cluster.cluster_request import SparkRequest
-    from kveil.flow.cluster.cluster_run import able_on_spark, anonymize_on_spark
+    from kveil.flow.spark.spark_request import SparkRequest
+    from kveil.flow.spark.spark_run import able_on_spark, anonymize_on_spark
 
     refuse_on_spark(asked.only_local(targets))
     if targets.owner is not None and not targets.owner_key and asked.policy.individual_column is None:
