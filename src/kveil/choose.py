@@ -21,7 +21,7 @@ from kveil.policy.checks import check_rule_shapes
 from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import algorithm_names, is_algorithm
 from kveil.policy.model import Policy
-from kveil.progress import Progress
+from kveil.progress import Progress, Stage
 from kveil.stopping import Beaten, OutOfTime, Stop, current, under
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -229,8 +229,8 @@ def trials(
             reason = f"was not run: it finds what {twin.algorithm.name} finds"
             yield replace(twin, algorithm=algorithm, seconds=0.0, reason=reason)
             continue
-        place = f" ({position + 1} of {len(algorithms)})" if len(algorithms) > 1 else ""
-        progress(f"solving with {algorithm.name}{place}")
+        told = f"solving with {algorithm.name}"
+        progress(Stage.one_of(told, position + 1, len(algorithms)) if len(algorithms) > 1 else told)
         own = allowance.each if allowance.each is not None else _part(whole.left, last=last)
         known = _known_loss(best, algorithm, table.policy) if choosing else None
         stop = Stop(seconds=own if timed else None, within=whole if timed else current(), known_loss=known)

@@ -10,6 +10,38 @@ from kveil.free_form import JsonObject
 Progress = Callable[[str], None]
 
 
+class Stage(str):
+    """The sentence that a stage begins, with its figures for who shows how far a run is.
+
+    It is the ``number``-th ``of`` so many, which the sentence says too, or tells the ``loss`` a search has come to.
+    What takes sentences, as a function of a user does, need not know. The first word names the stage in any case.
+    """
+
+    number: int | None = None
+    of: int | None = None
+    loss: float | None = None
+
+    @classmethod
+    def one_of(cls, sentence: str, number: int, of: int) -> Self:
+        """Return the sentence of a stage that comes several times."""
+        told = cls(f"{sentence} ({number} of {of})")
+        told.number, told.of = number, of
+        return told
+
+    @classmethod
+    def with_loss(cls, sentence: str, loss: float) -> Self:
+        """Return the sentence of a search that goes on."""
+        told = cls(sentence)
+        told.loss = loss
+        return told
+
+    def longer(self, more: str) -> Self:
+        """Return the same stage with more to say."""
+        told = type(self)(self + more)
+        told.number, told.of, told.loss = self.number, self.of, self.loss
+        return told
+
+
 class Compared(str):
     """The sentence that one of several algorithms is done, with its figures for programs that follow the run."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import subprocess
@@ -10,16 +11,19 @@ from pathlib import Path
 
 import pytest
 
+import kveil
 from kveil.cli.progress import PLANS, Clock, progress_at, progress_lines
 from kveil.datasets import hospital
 from kveil.flow.compare import compare_file
 from kveil.policy.model import Policy
+from kveil.progress import Stage
 
 
 def test_stages_shares_and_losses_are_told() -> None:
     out = io.StringIO()
     tell = progress_lines(out, "anonymize")
-    for stage in ("reading", "solving with mondrian (2 of 4)", "refining: loss 9.250% after 500 tries", "encoding"):
+    refining = Stage.with_loss("refining: loss 9.250% after 500 tries", 0.0925)
+    for stage in ("reading", Stage.one_of("solving with mondrian", 2, 4), refining, "encoding"):
         tell(stage)
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert lines[0]["stage"] == "reading"
@@ -51,10 +55,33 @@ def test_a_run_tells_nothing_but_json_on_standard_error(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["algorithm"] == "mondrian"
 
 
+# Told inside another stage, or by a command that has no plan of its own.
+WITHOUT_A_PLACE = {"applying", "bounding", "compared", "compiling", "refining"}
+
+
+def first_words() -> set[str]:
+    """The first word of every sentence that the source tells as a stage, where it is written out."""
+    found = set()
+    for path in Path(kveil.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(call, ast.Call) or not call.args:
+                continue
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            told = call.args[0].values[0] if isinstance(call.args[0], ast.JoinedStr) else call.args[0]
+            if name in {"progress", "begin", "one_of", "with_loss", "Compared"} and isinstance(told, ast.Constant):
+                found.add(str(told.value).split(" ")[0].rstrip(":"))
+    return found
+
+
+def test_every_stage_begins_with_a_word_that_is_known() -> None:
+    planned = {stage for plan in PLANS.values() for stage in plan}
+    assert first_words() == planned | WITHOUT_A_PLACE
+
+
 def test_time_left() -> None:
     assert progress_at("reading") == 0
     assert progress_at("compiling the kernels") is None
-    first, second = progress_at("solving with datafly (1 of 2)"), progress_at("solving with mondrian (2 of 2)")
+    first, second = (progress_at(Stage.one_of("solving with datafly", number, 2)) for number in (1, 2))
     assert first is not None
     assert second is not None
     assert first < second < 0.72

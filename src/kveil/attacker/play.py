@@ -22,7 +22,7 @@ from kveil.attacker.world import World, world_of
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
-from kveil.progress import Progress, silent
+from kveil.progress import Progress, Stage, silent
 from kveil.stopping import check_cancelled
 from kveil.words import plural_of
 
@@ -114,7 +114,7 @@ def play(
     attacks: list[Attack] = []
     for number, game in enumerate(games, 1):
         check_cancelled()
-        progress(f"playing the attacker ({number} of {len(games)})")
+        progress(Stage.one_of("playing the attacker", number, len(games)))
         attacks += [_in_words(attack, world) for attack in game()]
     return Attacks(
         assumption=ASSUMPTION,

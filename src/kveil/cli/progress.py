@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from kveil.progress import Compared, ProgressLine
+from kveil.progress import Compared, ProgressLine, Stage
 
 # For every command: how much of a run is usually done when a stage begins, and how much of it the stage is.
 PLANS: dict[str, dict[str, tuple[float, float]]] = {
@@ -55,8 +54,9 @@ def progress_at(stage: str, *, command: str = "anonymize") -> float | None:
     if known is None:
         return None
     start, share = known
-    part = re.search(r"\((\d+) of (\d+)\)", stage)
-    return start + share * (int(part[1]) - 1) / int(part[2]) if part else start
+    if isinstance(stage, Stage) and stage.number is not None and stage.of is not None:
+        return start + share * (stage.number - 1) / stage.of
+    return start
 
 
 def in_words(seconds: float) -> str:
@@ -119,9 +119,8 @@ def progress_lines(out: TextIO, command: str) -> Callable[[str], None]:
         nonlocal furthest
         furthest = max(furthest, progress_at(stage, command=command) or 0.0)
         line: ProgressLine = {"stage": stage, "done": round(furthest, 4)}
-        loss = re.search(r"\bloss ([0-9.]+)%", stage)
-        if loss:
-            line["loss"] = float(loss[1]) / 100
+        if isinstance(stage, Stage) and stage.loss is not None:
+            line["loss"] = round(stage.loss, 5)
         if isinstance(stage, Compared):
             line["compared"] = stage.figures
         line["seconds"] = round(monotonic() - started, 3)

@@ -107,6 +107,6 @@ def test_kept_rows_stand_by_group_in_canonical_order() -> None:
     place = np.argsort(own.canonical)
     for number in (0, 1):
         assert (np.diff(place[rows[of_row == number]]) > 0).all()
-    items = Space(own, [0, 1]).items(rows)
-    assert items.start[-1] == 29
-    assert (np.diff(items.start) > 0).all()
+    tuples = Space(own, [0, 1]).tuples(rows)
+    assert tuples.start[-1] == 29
+    assert (np.diff(tuples.start) > 0).all()

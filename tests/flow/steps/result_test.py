@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
+import pytest
 
 import kveil
 from kveil.flow.steps.inputs import table_of
@@ -46,3 +49,24 @@ def test_identifiers_are_taken_off_and_individuals_become_numbers() -> None:
     assert numbers[0] == numbers[2] != numbers[1]
     assert "Ann" not in str(own.frame.rows())
     assert "p7" not in str(own.frame.rows())
+
+
+@pytest.mark.parametrize("blank", ["city", "s", "note"])
+def test_the_report_is_drawn_from_every_column_that_a_result_keeps(blank: str, tmp_path: Path) -> None:
+    tree = {"*": {"North": ["Oslo", "Bergen"], "South": ["Rome", "Pisa"]}}
+    city = {"role": "quasi-identifier", "hierarchy": {"tree": tree}}
+    policy = make_policy({"who": "identifier", "city": city, "s": "sensitive", "note": "insensitive"})
+    columns = {
+        "who": [f"p{i}" for i in range(24)],
+        "city": ["Oslo", "Bergen", "Rome", "Pisa"] * 6,
+        "s": list("abcabd") * 4,
+        "note": [f"n{i}" for i in range(24)],
+    }
+    result = kveil.anonymize(pl.DataFrame(columns), policy)
+    kept = result._original
+    assert kept is not None
+    assert kept.columns == ["city", "s", "note"]
+    without = kept.frame.with_columns(pl.lit(None, dtype=pl.String).alias(blank))
+    result.report(tmp_path / "whole.html")
+    replace(result, _original=replace(kept, frame=without)).report(tmp_path / "blank.html")
+    assert (tmp_path / "whole.html").read_text() != (tmp_path / "blank.html").read_text()

@@ -15,7 +15,7 @@ from kveil.arrays import Bools, Ints
 from kveil.models.distributions import AlphaShare, DistinctValues
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.of_policy import least_members
-from kveil.progress import Progress
+from kveil.progress import Progress, Stage
 from kveil.stopping import Stop
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -39,7 +39,8 @@ class Watch:
 
     def tell(self, cost: float) -> None:
         """Show the loss as it falls."""
-        self.progress(f"refining: loss {(cost + self.outside) / max(self.whole, 1):.3%} after {self.tries:,} tries")
+        loss = (cost + self.outside) / max(self.whole, 1)
+        self.progress(Stage.with_loss(f"refining: loss {loss:.3%} after {self.tries:,} tries", loss))
 
 
 def plain_size(models: list[GroupModel], table: Table) -> int:

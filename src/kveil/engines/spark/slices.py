@@ -34,7 +34,7 @@ from kveil.verifier.rows import TIMES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROWS = 250_000  # that a slice has, on the average of several
+ROWS = 100_000  # that a slice has, on the average of several: the driver holds its cells a few times over
 SLICE, WRITTEN, JOINED = "slice", "written", "joined"
 
 

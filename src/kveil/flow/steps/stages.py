@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from kveil.kernels.compiling import not_compiled
-from kveil.progress import Progress, silent
+from kveil.progress import Progress, Stage, silent
 from kveil.stopping import check_cancelled
 
 COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
@@ -35,4 +35,4 @@ class Stages:
         """Return how to tell of a search; where loops it needs have not been compiled yet, that is said too."""
         if self.progress is silent or not not_compiled(loops):
             return self.progress
-        return lambda stage: self.progress(stage + COMPILING)
+        return lambda stage: self.progress(stage.longer(COMPILING) if isinstance(stage, Stage) else stage + COMPILING)

@@ -128,11 +128,11 @@ def hides_a_group(codes: Codes, work: PoolRoom, groups: int) -> bool:
 
 @inner
 def try_once(
-    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, seed: int,
+    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, costly: int,
     chosen: Ints, number: int,
 ) -> int:  # fmt: skip
     """Take chosen groups apart and put them together again; return how much was gained, -1 where dropped."""
-    rows, cores = gather(state, work, k, len(models.needs.kind) > 0, seed, chosen, number)
+    rows, cores = gather(state, work, k, len(models.needs.kind) > 0, costly, chosen, number)
     if rows < 2:
         return -1
     old = np.int64(0)
@@ -164,18 +164,18 @@ def search_groups(
 ) -> int:  # fmt: skip
     """Search; see `neighbours.search`. A list of near groups serves a few tries, or until one of them gains."""
     gained = np.int64(0)
-    seed, listed, left = -1, 0, 0
+    costly, listed, left = -1, 0, 0
     for _ in range(tries):
         state.counts[field.TRIES] += 1
-        if left == 0 or state.cost[state.rows[field.GROUP, seed]] == 0:
-            seed = costly_row(state)
-            if seed < 0:
+        if left == 0 or state.cost[state.rows[field.GROUP, costly]] == 0:
+            costly = costly_row(state)
+            if costly < 0:
                 continue
-            listed = nearest(state, codes, work, seed, k, near)
+            listed = nearest(state, codes, work, costly, k, near)
             left = field.LIST_TRIES
         left -= 1
-        number = choose(state, seed, listed, most, near)
-        more = try_once(state, codes, models, work, noise, k, hides, seed, near[field.CHOSEN], number)
+        number = choose(state, costly, listed, most, near)
+        more = try_once(state, codes, models, work, noise, k, hides, costly, near[field.CHOSEN], number)
         if more >= 0:
             gained += more
             state.counts[field.KEPT] += 1

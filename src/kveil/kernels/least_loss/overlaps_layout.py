@@ -29,7 +29,7 @@ STAYS, FROM_OUTSIDE = -1, -2
 
 # `Constraints.order` and `TryRoom.active`: a row, and from the second column on its leaves in the set's attributes.
 ROW, LEAVES = range(2)
-# `TryRoom.vectors`: what the seed of a try is to show, or what is proposed to all; what a row is tried with. Two are
+# `TryRoom.vectors`: what the row of a try is to show, or what is proposed to all; what a row is tried with. Two are
 # the first and last leaves that a class covers, or else what a row showed before, and its cheapest way up. The last is
 # what covers two classes.
 WISHED, TRIED, FIRST_LEAVES, LAST_LEAVES, WIDE = range(5)

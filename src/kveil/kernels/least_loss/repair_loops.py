@@ -40,7 +40,7 @@ def take_back(state: ShownRows, trees: NodeColumns, constraints: Constraints, wo
 
 @inner
 def begin(
-    state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, seed: int, c: int, hides: bool
+    state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, costly: int, c: int, hides: bool
 ) -> bool:
     """Move a row to what it aims at, with all of its class that can show the same; tell whether that is possible."""
     vector, own = work.vectors[field.WISHED], work.vectors[field.TRIED]
@@ -48,14 +48,14 @@ def begin(
         return False
     width = len(vector)
     was = work.vectors[field.SHOWN_BEFORE]
-    same = state.out[seed] == 0
+    same = state.out[costly] == 0
     for a in range(width):
-        was[a] = state.nodes[seed, a]
+        was[a] = state.nodes[costly, a]
         same = same and was[a] == vector[a]
     if same:
         return False
-    g = state.rows[c, field.OF, seed]
-    if not step(state, trees, constraints, work, seed, vector):
+    g = state.rows[c, field.OF, costly]
+    if not step(state, trees, constraints, work, costly, vector):
         return False
     if g < 0:
         return True
@@ -122,13 +122,13 @@ def try_cheaper(
     constraints: Constraints,
     models: Models,
     work: TryRoom,
-    seed: int,
+    costly: int,
     hides: bool,
 ) -> bool:
     """Move a row to something cheaper and mend what that breaks; tell whether all holds and nothing is dearer."""
     before = state.counts[field.TOTAL]
-    c = aim(state, trees, constraints, work, seed, work.vectors[field.WISHED])
-    if not begin(state, trees, constraints, work, seed, c, hides):
+    c = aim(state, trees, constraints, work, costly, work.vectors[field.WISHED])
+    if not begin(state, trees, constraints, work, costly, c, hides):
         return False
     at = 0
     repairs = 0
@@ -213,12 +213,12 @@ def search_shown(
     if number == 0:
         return np.int64(0)
     for _ in range(tries):
-        seed = draw_costly_row(state, active, number)
+        costly = draw_costly_row(state, active, number)
         state.counts[field.TRIES] += 1
-        if state.cost[seed] == state.least[seed]:
+        if state.cost[costly] == state.least[costly]:
             continue
         state.counts[field.JOURNAL] = state.counts[field.WORK] = 0
-        if try_cheaper(state, trees, constraints, models, work, seed, hides):
+        if try_cheaper(state, trees, constraints, models, work, costly, hides):
             state.counts[field.KEPT] += 1
         else:
             forget_waiting(state, work)
