@@ -101,7 +101,7 @@ def test_a_kill_at_any_moment_leaves_all_or_nothing(tmp_path: Path) -> None:
 
 STOPS = {
     "reading": "import kveil.engines.memory as p; p.read_table = lambda *a, **k: STOP()",
-    "solving": "import kveil.flow.steps.make_release as c; c.attempt = lambda *a, **k: STOP()",
+    "solving": "import kveil.flow.steps.table_search as c; c.attempt = lambda *a, **k: STOP()",
     "verifying": "import kveil.flow.steps.make_release as p; p.verify_rows = lambda *a, **k: STOP()",
     "writing": "import kveil.flow.steps.outputs as p; w = p.write_table; "
     "p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
@@ -147,7 +147,7 @@ def test_an_interrupt_from_outside(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, k=5, data={"path": "t.csv"})
     # Says when it starts to work and then takes its time, so that the signal comes in the middle.
     slow = (
-        "import kveil.flow.steps.make_release as c, time; a = c.attempt\n"
+        "import kveil.flow.steps.table_search as c, time; a = c.attempt\n"
         "def slow(*x):\n    print('now', flush=True); time.sleep(30); return a(*x)\nc.attempt = slow"
     )
     refused(interrupted(policy, slow), "stopped", code=130)

@@ -263,11 +263,11 @@ def test_a_defect_is_told_without_quoting_data(tmp_path: Path, monkeypatch: pyte
     def fail(*arguments: object, **options: object) -> None:
         raise KeyError("a planted value")
 
-    monkeypatch.setattr("kveil.flow.steps.make_release.attempt", fail)
+    monkeypatch.setattr("kveil.flow.steps.table_search.attempt", fail)
     outcome = release(tmp_path)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1
-    assert "defect of kveil (KeyError in make_release.py" in outcome.err
+    assert "defect of kveil (KeyError in table_search.py" in outcome.err
     assert "planted" not in outcome.err
     assert names_in(tmp_path) == {"t.csv", "policy.yaml"}
 
