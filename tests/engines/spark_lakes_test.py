@@ -74,13 +74,13 @@ kind, name, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 session = SparkSession.builder.getOrCreate()
 session.sparkContext.setLogLevel("OFF")
 session.sparkContext.pythonExec = sys.executable
-pinned, asked = reading.pinned, []
+pin_version, asked = reading.pin_version, []
 
 def noted(*given):
-    asked.append(pinned(*given))
+    asked.append(pin_version(*given))
     return asked[-1]
 
-reading.pinned = noted
+reading.pin_version = noted
 session.sql(f"CREATE NAMESPACE IF NOT EXISTS {name.rsplit('.', 1)[0]}")
 session.read.parquet(str(folder / "data.parquet")).writeTo(name).using(kind).create()
 solved = flow.solve_table
