@@ -63,6 +63,11 @@ def refuse_on_spark(local: str) -> None:
         raise Refused(f"engine spark has no {local}; leave it out, or take engine local.")
 
 
+def refuse_earlier(policy: Policy, given: Sequence[object]) -> None:
+    """Raise Refused where a run on Spark is to hold together with earlier releases, before any of these is opened."""
+    refuse_on_spark("--previous" if given else "previous, which the policy names" if policy.previous else "")
+
+
 def check_on_spark(inputs: Sequence[Place], *, output: Place | None = None) -> None:
     """Raise Refused where tables are none of those that Spark reads and writes here, FileError where there is none."""
     for place in inputs:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from kveil.databases import Place
-from kveil.engines.choosing import ChosenStore, store_of
+from kveil.engines.choosing import ChosenStore, refuse_earlier, store_of
 from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.errors import Refused
 from kveil.flow.spark.entrances import spark_result, write_on_spark
@@ -17,7 +17,7 @@ from kveil.flow.steps.cancelling import cancellable
 from kveil.flow.steps.inputs import check_targets, table_of, with_algorithm
 from kveil.flow.steps.make_release import make_release
 from kveil.flow.steps.outputs import Targets, check_destination
-from kveil.flow.steps.request import Request, refuse_earlier
+from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result, without_names
 from kveil.flow.steps.run_outputs import RunOutputs
 from kveil.flow.steps.stages import Stages

@@ -48,13 +48,13 @@ def verify(
     alone = before is None and not previous and not loaded.previous and loaded.individual_column is None
     reading = read_release_in_background(loaded, place, alone=alone, hashed=as_json)  # only JSON tells the hash
     from kveil.flow.steps.inputs import store_for
-    from kveil.flow.steps.request import refuse_earlier
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         if loaded.engine == "spark":
+            from kveil.engines.choosing import refuse_earlier
             from kveil.flow.spark.spark_checks import verify_on_spark
 
             refuse_earlier(loaded, previous or [])

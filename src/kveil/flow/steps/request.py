@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from kveil.algorithms.algorithm import Algorithm
 from kveil.choose import candidates
-from kveil.engines.choosing import refuse_on_spark
+from kveil.engines.choosing import refuse_earlier
 from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 
@@ -42,11 +42,6 @@ class Request:
         """Return the first thing a run is asked for that only the local engine can do, nothing where there is none."""
         wants = ((targets.report, "--report"), (targets.archive, "--archive"), (self.earlier, "--previous"))
         return next((what for wanted, what in wants if wanted is not None), "")
-
-
-def refuse_earlier(policy: Policy, given: Sequence[object]) -> None:
-    """Raise Refused where a run on Spark is to hold together with earlier releases, before any of these is opened."""
-    refuse_on_spark("--previous" if given else "previous, which the policy names" if policy.previous else "")
 
 
 def _earlier_releases(policy: Policy, given: Sequence[str | Path]) -> EarlierReleases | None:
