@@ -61,6 +61,14 @@ def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:
             return pl.Series(name, column.to_numpy())
         values = column.astype(object).tolist()
     try:
+        return pl.Series(name, values, dtype=pl.String)  # refuses everything but texts and None
+    except (TypeError, ValueError):
+        return _converted_column(name, values)
+
+
+def _converted_column(name: str, values: list[Any]) -> pl.Series:
+    """Return a column value by value, whatever each is."""
+    try:
         if any(isinstance(value, (list, np.ndarray)) for value in values):  # the sets of a release about individuals
             return pl.Series(name, [_items_of(value) for value in values], dtype=pl.List(pl.String))
         return pl.Series(name, [text_of(value) for value in values], dtype=pl.String)
