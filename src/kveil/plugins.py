@@ -34,6 +34,7 @@ from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import maximal_anonymous_subset
 from kveil.policy.components import largest_k
 from kveil.policy.fields import PolicyPart
+from kveil.table.group_spans import group_spans
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 
@@ -79,11 +80,8 @@ def of_groups(table: Table, group: Ints, name: str) -> Solution:
     number = int(group.max(initial=-1)) + 1
     shown = []
     for tree, low, high in zip(table.trees, table.low, table.high, strict=True):
-        lowest = np.full(number, np.iinfo(np.int32).max, dtype=np.int32)
-        highest = np.zeros(number, dtype=np.int32)
         here = group >= 0
-        np.minimum.at(lowest, group[here], low[here])
-        np.maximum.at(highest, group[here], high[here])
+        lowest, highest = group_spans(group[here], number, low[here], high[here])
         empty = lowest > highest
         lowest[empty] = highest[empty] = 0
         shown.append(Shown.covering(tree, lowest, highest, group))

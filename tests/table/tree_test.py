@@ -19,7 +19,7 @@ from kveil.policy.hierarchy import read_hierarchy_file
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from kveil.table.scale import Scale
-from kveil.table.tree import Tree
+from kveil.table.tree import Tree, depths_of, heights_of
 from naive import release as naive
 from strategies import Drawn, boundaries, examples, hierarchies, placed, single, trees
 
@@ -459,3 +459,19 @@ def test_builders_order_their_leaves() -> None:
     assert unknown == ["x"]
     lines, _ = build_lines(None, ["b", "a", "10", "9"], "here")
     assert [line[0] for line in lines.lines] == ["10", "9", "a", "b"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_depths_and_heights_are_those_of_walking_edge_by_edge(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    parent = np.array([0, *(int(random.integers(0, node)) for node in range(1, 30))], dtype=np.int32)
+    parent[7] = 7  # a second root
+    depth = depths_of(parent)
+    below: dict[int, int] = dict.fromkeys(range(30), 0)
+    for node in range(30):
+        at, steps = node, 0
+        while parent[at] != at:
+            at, steps = int(parent[at]), steps + 1
+            below[at] = max(below[at], steps)
+        assert depth[node] == steps
+    assert heights_of(parent, depth).tolist() == list(below.values())

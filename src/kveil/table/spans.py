@@ -8,6 +8,7 @@ import numpy as np
 
 from kveil.arrays import Bools
 from kveil.policy.numbers import parse_span
+from kveil.table.group_spans import group_spans
 from kveil.table.notation import not_released
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
@@ -31,9 +32,7 @@ def draw_around_released(table: Table, solution: Solution) -> Solution:
 
 def _drawn(table: Table, position: int, scale: Scale, shown: Shown, here: Bools) -> Shown:
     codes = shown.codes[here]
-    low, high = (np.full(len(shown.labels), start, dtype=np.int64) for start in (scale.leaves, -1))
-    np.minimum.at(low, codes, table.low[position][here])
-    np.maximum.at(high, codes, table.high[position][here])
+    low, high = group_spans(codes, len(shown.labels), table.low[position][here], table.high[position][here])
     labels, ncp, il = list(shown.labels), shown.ncp.copy(), shown.il.copy()
     taken = {labels[code] for code in np.unique(codes).tolist()}
     for code in np.unique(codes).tolist():

@@ -12,12 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from kveil.arrays import Bools, Floats, Ints
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.policy.attributes import STAR, Attribute, Intervals
 from kveil.policy.builders import IntervalScale, is_real
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line
 from kveil.policy.numbers import parse_number
+from kveil.table.group_spans import group_spans
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,8 @@ class Tree:
 
     def covers(self, nodes: Ints, group: Ints, groups: int) -> Ints:
         """Return for every group the lowest node that is above or equal to all of its nodes."""
-        low = np.full(groups, self.leaves, dtype=np.int32)
-        high = np.zeros(groups, dtype=np.int32)
+        low, high = group_spans(group, groups, self.first[nodes], self.last[nodes])
         depth = np.full(groups, len(self.labels), dtype=np.int32)
-        np.minimum.at(low, group, self.first[nodes])
-        np.maximum.at(high, group, self.last[nodes])
         np.minimum.at(depth, group, self.depth[nodes])
         return self.at_depth(self.lca(low, high), depth)  # in a chain of single children a higher one may be shown
 
@@ -212,19 +210,18 @@ def _arrays(
 ) -> Tree:
     nodes = len(labels)
     parent = np.array(above, dtype=np.int32)
-    depth = _depths(parent)
+    depth = depths_of(parent)
     is_leaf = np.ones(nodes, dtype=bool)
     is_leaf[parent[1:]] = False
     is_leaf[0] = lone_root and nodes == 1
     leaf_nodes = np.flatnonzero(is_leaf).astype(np.int32)
-    height = np.zeros(nodes, dtype=np.int32)
+    height = heights_of(parent, depth)
     first = np.full(nodes, len(leaf_nodes), dtype=np.int32)
     last = np.full(nodes, -1, dtype=np.int32)
     first[leaf_nodes] = last[leaf_nodes] = np.arange(len(leaf_nodes), dtype=np.int32)
     for level in range(int(depth.max()), 0, -1):
         here = np.flatnonzero(depth == level)
         up = parent[here]
-        np.maximum.at(height, up, height[here] + 1)
         np.minimum.at(first, up, first[here])
         np.maximum.at(last, up, last[here])
     missing_leaf = None if missing_node is None else int(first[missing_node])
@@ -251,14 +248,23 @@ def _arrays(
     )
 
 
-def _depths(parent: Ints) -> Ints:
-    """Return every node's edges up to the root, which is its own parent. O(height) passes."""
+def depths_of(parent: Ints | Longs) -> Ints:
+    """Return every node's edges up to a root, which is its own parent. O(height) passes."""
     depth = np.zeros(len(parent), dtype=np.int32)
-    at = np.arange(len(parent), dtype=np.int32)
-    while at.any():  # the root is node 0
-        depth += at > 0
+    at: Ints | Longs = np.arange(len(parent), dtype=np.int32)
+    while (rises := parent[at] != at).any():
+        depth += rises
         at = parent[at]
     return depth
+
+
+def heights_of(parent: Ints, depth: Ints) -> Ints:
+    """Return every node's edges down to the farthest leaf below it. O(height) passes."""
+    height = np.zeros(len(parent), dtype=np.int32)
+    for level in range(int(depth.max(initial=0)), 0, -1):
+        here = np.flatnonzero(depth == level)
+        np.maximum.at(height, parent[here], height[here] + 1)
+    return height
 
 
 def _interval_costs(

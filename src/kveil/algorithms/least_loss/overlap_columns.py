@@ -18,6 +18,7 @@ from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps import InvalidStart
 from kveil.kernels.least_loss.overlaps_layout import NodeColumns
 from kveil.policy.attributes import STAR
+from kveil.table.group_spans import group_spans
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
@@ -43,7 +44,7 @@ class OverlapColumns:
             first, last = spans.ints[field.FIRST], spans.ints[field.LAST]
             used, of = np.unique(nodes[inside, a], return_inverse=True)
             own = self.base[inside, a]
-            low, high = _hulls(of, len(used), first[own], last[own])
+            low, high = group_spans(of, len(used), first[own], last[own])
             narrow = spans.find(low, high)
             same = (narrow < 0) | (spans.cost[narrow] >= spans.cost[used])
             narrow = np.where(same, used, narrow)
@@ -52,15 +53,6 @@ class OverlapColumns:
                 narrow = np.where(number[narrow] > 1, used, narrow)
             nodes[inside, a] = narrow[of]
         return nodes
-
-
-def _hulls(of: Ints, number: int, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """Return the lowest and the highest leaf of every set of rows; a set without rows has none of its own."""
-    lowest = np.full(number, int(high.max(initial=0)), dtype=np.int32)
-    highest = np.full(number, int(low.min(initial=0)), dtype=np.int32)
-    np.minimum.at(lowest, of, low)
-    np.maximum.at(highest, of, high)
-    return np.minimum(lowest, highest), highest
 
 
 def lay_out_columns(
@@ -81,7 +73,9 @@ def lay_out_columns(
             ends.append((base, limit, shown.codes[rows]))
             continue
         of, number = shown.codes[rows], len(shown.labels)
-        hulls = _hulls(of[:inside], number, low[a, :inside], high[a, :inside])
+        hulls = group_spans(of[:inside], number, low[a, :inside], high[a, :inside])
+        for ends_of_nobody in hulls:
+            ends_of_nobody[hulls[1] < 0] = 0
         widest = refined.table.policy.attributes[refined.table.names[position]].widest
         needed = {
             *zip(*(end.tolist() for end in hulls), strict=True),

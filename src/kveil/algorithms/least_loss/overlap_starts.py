@@ -23,10 +23,11 @@ from kveil.errors import Unmeetable
 from kveil.policy.attributes import STAR
 from kveil.progress import silent
 from kveil.stopping import Stop, current
+from kveil.table.group_spans import group_spans
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
-from kveil.table.tree import Tree
+from kveil.table.tree import Tree, depths_of, heights_of
 
 GROUP_TRIES = 8.0  # per row, for the constraint that is solved first
 BY_GAIN = ClassflyOptions(choose="gain", join=True)
@@ -106,11 +107,7 @@ def _tree_of(
     above = np.array(parent, dtype=np.int32)
     leaf = np.ones(nodes, dtype=bool)
     leaf[above[1:]] = False
-    depth, height = np.zeros(nodes, dtype=np.int32), np.zeros(nodes, dtype=np.int32)
-    for node in range(1, nodes):
-        depth[node] = depth[above[node]] + 1
-    for node in range(nodes - 1, 0, -1):
-        height[above[node]] = max(height[above[node]], height[node] + 1)
+    depth = depths_of(above)
     may = np.array([widest is None or not scale.shows_more(*own, widest) for own in ends])
     limit = may & ~may[above]
     limit[0] = True
@@ -123,7 +120,7 @@ def _tree_of(
         tuple(labels),
         above,
         depth,
-        height,
+        heights_of(above, depth),
         first,
         last,
         leaf_nodes=np.flatnonzero(leaf).astype(np.int32),
@@ -141,10 +138,7 @@ def with_spans(table: Table, climbed: Table, solution: Solution) -> Solution:
         if not isinstance(scale, Scale):
             columns.append(shown)
             continue
-        low = np.full(len(shown.labels), scale.leaves - 1, dtype=np.int32)
-        high = np.zeros(len(shown.labels), dtype=np.int32)
-        np.minimum.at(low, shown.codes, table.low[position])
-        np.maximum.at(high, shown.codes, table.high[position])
+        low, high = group_spans(shown.codes, len(shown.labels), table.low[position], table.high[position])
         columns.append(Shown.spans(scale, low[shown.codes], high[shown.codes]))
     return solution if climbed is table else replace(solution, shown=tuple(columns), alike=None)
 

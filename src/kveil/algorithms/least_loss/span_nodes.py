@@ -22,6 +22,7 @@ from kveil.algorithms.least_loss.layout import bounds_in_units
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.table.scale import Scale
+from kveil.table.tree import depths_of
 
 MOST_SPANS = 1 << 18  # nodes of an attribute, beside single numbers and what a start shows
 
@@ -95,7 +96,7 @@ def span_nodes(
     cost[star] = whole
     parent = _parents(table, first, last, len(below))
     parent[star] = star
-    ints = np.array([first, last, parent, _depths(parent), np.arange(len(first)) == star], dtype=np.int32)
+    ints = np.array([first, last, parent, depths_of(parent), np.arange(len(first)) == star], dtype=np.int32)
     return SpanNodes(ints, cost, table, more, star)
 
 
@@ -168,13 +169,3 @@ def _parents(table: Ints, first: Longs, last: Longs, numbers: int) -> Longs:
         parent[waits] = star
         parent[missing] = star
     return parent
-
-
-def _depths(parent: Longs) -> Ints:
-    """Return how many edges every node is below the end of its way up."""
-    depth = np.zeros(len(parent), dtype=np.int32)
-    at = np.arange(len(parent))
-    while (rises := parent[at] != at).any():
-        depth += rises
-        at = parent[at]
-    return depth

@@ -16,6 +16,7 @@ import numpy as np
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.arrays import Ints, Longs
+from kveil.table.group_spans import group_spans
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -65,11 +66,8 @@ def _follows(table: Table, left: int, right: int) -> Ints | None:
     one, other = table.trees[left], table.trees[right]
     if not isinstance(one, Tree) or not isinstance(other, Tree):
         return None
-    low = np.full(len(one.labels), other.leaves, dtype=np.int32)
-    high = np.full(len(one.labels), -1, dtype=np.int32)
     at, node = _base(table, left, one), _base(table, right, other)
-    np.minimum.at(low, at, other.first[node])
-    np.maximum.at(high, at, other.last[node])
+    low, high = group_spans(at, len(one.labels), other.first[node], other.last[node])
     limit = other.depth[other.limit_of[table.low[right]]]
     deepest = np.zeros(len(one.labels), dtype=limit.dtype)  # a right side may not climb above this depth
     np.maximum.at(deepest, at, limit)

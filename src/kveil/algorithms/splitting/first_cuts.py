@@ -21,10 +21,11 @@ from kveil.algorithms.splitting.parts import Splitter
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.grouping.members import members_by_group
-from kveil.kernels.splitting.layout import NO_LEAF, Trees
+from kveil.kernels.splitting.layout import Trees
 from kveil.kernels.splitting.mondrian import measure_spans, split
 from kveil.models.groups import Pairs
 from kveil.models.packed import needs_of, values_of
+from kveil.table.group_spans import group_spans
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -264,9 +265,7 @@ class FirstCuts:
     def _gain(self, a: int, ends: tuple[Ints, Ints], weights: Longs, part: Ints, cost: float) -> float:
         """Return how much the loss of an attribute falls by a cut, as the loops reckon it."""
         number = int(part.max()) + 1
-        lowest, highest = np.full(number, NO_LEAF, dtype=np.int32), np.full(number, -1, dtype=np.int32)
-        np.minimum.at(lowest, part, ends[0])
-        np.maximum.at(highest, part, ends[1])
+        lowest, highest = group_spans(part, number, *ends)
         attribute = np.full(number, a, dtype=np.int32)
         costs = measure_spans(self._trees, attribute, lowest, highest, highest)[1]
         sizes = np.bincount(part, weights=weights)
