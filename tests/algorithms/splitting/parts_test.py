@@ -9,11 +9,13 @@ import pytest
 
 from coded_tables import QUASI, coded
 from kveil.algorithms.component import components_of
+from kveil.algorithms.costs import weighted_losses
 from kveil.algorithms.splitting import parts as under_trial
 from kveil.algorithms.splitting.parts import ComponentParts, Splitter
 from kveil.models.groups import AtLeastK, Groups
 from kveil.models.of_policy import sensitive_pairs
 from kveil.table.table import Table
+from naive.joining_parts import join_parts
 
 TREE = {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c", "d"]}}}}
 
@@ -129,3 +131,44 @@ def test_only_the_members_of_a_part_are_judged_when_a_row_joins_it(
     # Four rows for each part that is asked, however many other tuples there are.
     assert looked
     assert set(looked) == set(grouped) == {4}
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("cells", [1, 60, under_trial.AHEAD])
+def test_rows_that_are_looked_up_together_join_the_parts_that_they_would_join_one_by_one(
+    seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_trial, "AHEAD", cells)
+    rng = np.random.default_rng(seed)
+    tree = {"*": {"N": {"NE": ["a", "b"], "NW": ["c", "d"]}, "S": {"SE": ["e", "f"], "SW": {"W": ["g", "h"]}}}}
+    attribute = {"role": QUASI, "hierarchy": {"tree": tree}}
+    like = rng.choice(list("abcdefgh"), (5, 3))
+    rows = np.where(rng.random((70, 3)) < 0.7, like[rng.integers(0, 5, 70)], rng.choice(list("abcdefgh"), (70, 3)))
+    names = ["x", "y", "z"]
+    table = coded(
+        {name: rows[:, a].tolist() for a, name in enumerate(names)}, dict.fromkeys(names, attribute), k=2, limit=1
+    )
+    splitter = splitter_of(table)
+    tuples = splitter.low.T.tolist()
+    # Parts of tuples that have their first attributes in common, but the last one, which has anybody.
+    part = splitter.low[0] // 2 + 4 * (splitter.low[1] // 4)
+    part[rng.random(len(part)) < 0.4] = 8
+    part = np.unique(part, return_inverse=True)[1].astype(np.int32)
+    number = int(part.max()) + 1
+    low = np.array([[leaves[part == own].min() for own in range(number)] for leaves in splitter.low], dtype=np.int32)
+    high = np.array([[leaves[part == own].max() for own in range(number)] for leaves in splitter.low], dtype=np.int32)
+    parts = ComponentParts(part.copy(), low, high)
+    lost = splitter.stars(parts)
+    assert lost.any()
+    moving = sorted(np.flatnonzero(lost[part]).tolist(), key=lambda at: tuples[at])
+
+    def node_over(a: int, first: int, last: int) -> int:
+        return int(splitter.component.trees[a].lca(np.array([first]), np.array([last]))[0])
+
+    losses = [weighted_losses(table, position) for position in splitter.positions]
+    expected = join_parts(
+        tuples, splitter.weights.tolist(), part.tolist(), moving, node_over, lambda a, node: float(losses[a][node])
+    )
+    splitter.dissolve(parts)
+    assert parts.part.tolist() == expected
+    assert (parts.part != part).any()

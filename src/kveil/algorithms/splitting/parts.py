@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +24,8 @@ from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import maximal_anonymous_subset
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
+
+AHEAD = 1 << 18  # cells that are looked up at once for tuples that wait
 
 
 @dataclass
@@ -92,7 +95,7 @@ class Splitter:
         def attempt(splitter: Splitter, offered: Bools) -> Bools:
             parts.take_over(before.copy())
             waiting = [at for at, may in zip(moving, offered.tolist(), strict=True) if may]
-            left = give_away(waiting, _Neighbours(splitter, parts).join, lambda left: set())
+            left = give_away(waiting, _Neighbours(splitter, parts, waiting=waiting).join, lambda left: set())
             return ~np.isin(moving, left)
 
         self.by_runs(np.array(moving, dtype=np.int64), attempt)
@@ -225,18 +228,33 @@ class Splitter:
         return [Shown.covering(tree, parts.low[a], parts.high[a], part) for a, tree in enumerate(trees)]
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """Tuples that wait, the first one's turn, and what parts would show with each of them: see `_Neighbours`."""
+
+    first: int
+    tuples: Longs
+    nodes: Ints
+    losses: Floats
+    stars: Bools
+
+
 class _Neighbours:
     """Parts that may take in the tuples of parts that would show nothing but stars.
 
     A row of stars counts as suppressed, so a wider neighbour is better than a part of its own. A part takes a tuple
     only if they share all maximum allowed values and it goes on satisfying every model and shows something still; of
     those the one whose loss grows least, of equals the first. ``moving`` are the tuples in canonical order, None where
-    nothing can be done.
+    nothing can be done. ``waiting`` are those that will ask to join, in that order: what parts would show with them is
+    looked up for many at once, and again only for a part that shows something else since.
     """
 
-    def __init__(self, splitter: Splitter, parts: ComponentParts) -> None:
+    def __init__(self, splitter: Splitter, parts: ComponentParts, *, waiting: Sequence[int] = ()) -> None:
         self.splitter = splitter
         self.parts = parts
+        self.waiting = np.array(waiting, dtype=np.int64)
+        self.turn = {at: turn for turn, at in enumerate(waiting)}
+        self.ahead: _Ahead | None = None
         self.moving: list[int] | None = None
         self.trees = [tree for tree in splitter.component.trees if isinstance(tree, Tree)]
         if len(self.trees) < len(splitter.positions) or not can_show_stars(self.trees) or parts.low.shape[1] < 2:
@@ -253,37 +271,69 @@ class _Neighbours:
         self.group_of = np.full(number, -1, dtype=np.int32)
         self.group_of[parts.part[inside]] = splitter.mam.group[inside]
         self.losses = [weighted_losses(splitter.table, position) for position in splitter.positions]
+        self.now = self._losses(self.nodes)
         self.judges = splitter.judges(inside)
-        self.members: dict[int, list[int]] = {}
+        self.members: dict[int, array[int]] = {}  # arrays, of which NumPy makes its own without a look at each number
         for at, part in zip(np.flatnonzero(inside).tolist(), parts.part[inside].tolist(), strict=True):
-            self.members.setdefault(part, []).append(at)
+            self.members.setdefault(part, array("q")).append(at)
 
     def _nodes(self, low: Ints, high: Ints) -> Ints:
         return np.array([tree.lca(low[a], high[a]) for a, tree in enumerate(self.trees)]).reshape(low.shape)
 
+    def _losses(self, nodes: Ints) -> Floats:
+        return np.array([loss[nodes[a]] for a, loss in enumerate(self.losses)]).reshape(nodes.shape)
+
+    def _with(self, tuples: Longs, parts: slice) -> tuple[Ints, Floats, Bools]:
+        """Return what parts would show with each of some tuples, what a cell of that loses, and where it is all stars.
+
+        The first two attribute × tuple × part, the last tuple × part.
+        """
+        low = np.minimum(self.parts.low[:, None, parts], self.splitter.low[:, tuples, None])
+        high = np.maximum(self.parts.high[:, None, parts], self.splitter.high[:, tuples, None])
+        nodes = self._nodes(low, high)
+        stars = star_nodes(self.trees, nodes.reshape(len(nodes), -1)).reshape(nodes.shape[1:])
+        return nodes, self._losses(nodes), stars
+
+    def _look_ahead(self, at: int) -> tuple[_Ahead, int]:
+        """Return what parts would show with a tuple that waits, as one of many, and its place among these."""
+        number = max(1, AHEAD // self.nodes.size)
+        first = self.turn[at] // number * number
+        if self.ahead is None or self.ahead.first != first:
+            tuples = self.waiting[first : first + number]
+            self.ahead = _Ahead(first, tuples, *self._with(tuples, slice(None)))
+        return self.ahead, self.turn[at] - first
+
     def join(self, at: int) -> bool:
-        """Let a tuple join a part, if one can take it."""
+        """Let a tuple that waits join a part, if one can take it."""
         parts, splitter = self.parts, self.splitter
-        low = np.minimum(parts.low, splitter.low[:, at : at + 1])
-        high = np.maximum(parts.high, splitter.high[:, at : at + 1])
-        wider = self._nodes(low, high)
+        ahead, place = self._look_ahead(at)
         own = splitter.weights[at]
         more = np.zeros(parts.low.shape[1])
-        for a, loss in enumerate(self.losses):
-            more += loss[wider[a]] * (self.weight + own) - loss[self.nodes[a]] * self.weight
-        closed = self.lost | star_nodes(self.trees, wider) | (self.weight == 0)
+        for growth in ahead.losses[:, place] * (self.weight + own) - self.now * self.weight:
+            more += growth
+        closed = self.lost | ahead.stars[place] | (self.weight == 0)
         more[closed | (self.group_of != splitter.mam.group[at])] = np.inf
         for target in np.argsort(more, kind="stable").tolist():
             if not np.isfinite(more[target]):
                 return False
-            joined = np.array([*self.members[target], at])
+            joined = np.append(self.members[target], at)
             group = one_group(joined, splitter.weights, splitter.pairs)
             if all(model.good(group)[0] for model in self.judges):
                 self.members[int(parts.part[at])].remove(at)
                 self.members[target].append(at)
                 parts.part[at] = target
-                parts.low[:, target], parts.high[:, target] = low[:, target], high[:, target]
-                self.nodes[:, target] = wider[:, target]
+                parts.low[:, target] = np.minimum(parts.low[:, target], splitter.low[:, at])
+                parts.high[:, target] = np.maximum(parts.high[:, target], splitter.high[:, at])
                 self.weight[target] += own
+                self._show(target, ahead.nodes[:, place, target], ahead)
                 return True
         return False
+
+    def _show(self, target: int, nodes: Ints, ahead: _Ahead) -> None:
+        """Let a part show nodes. The lowest ones over it and a tuple depend on these alone, not on all it covers."""
+        if (self.nodes[:, target] == nodes).all():
+            return
+        one = slice(target, target + 1)
+        self.nodes[:, target] = nodes
+        self.now[:, one] = self._losses(self.nodes[:, one])
+        ahead.nodes[:, :, one], ahead.losses[:, :, one], ahead.stars[:, one] = self._with(ahead.tuples, one)

@@ -101,6 +101,34 @@ def find_cut(
 
 
 @inner
+def assign_children_by_leaf(
+    rows: SplitTuples,
+    trees: Trees,
+    room: SplitRoom,
+    a: int,
+    order: Ints,
+    begin: int,
+    end: int,
+    low: int,
+    high: int,
+    node: int,
+) -> None:
+    """Give every tuple of a part the bin of the child of a node that it lies under, 0 where it lies under several.
+
+    The child over each leaf is written down first, so that no tuple has to look for its own.
+    """
+    child_of, base, span = room.counts, trees.node_offset[a], high - low + 1
+    for child in range(trees.child_start[node], trees.child_start[node + 1]):
+        below = base + trees.child[child]
+        for i in range(max(trees.first[below] - low, 0), min(trees.last[below] - low + 1, span)):
+            child_of[i] = child - trees.child_start[node] + 1
+    for at in range(begin, end):
+        row = order[at]
+        child = child_of[rows.low[row, a] - low]
+        room.bin_of[at] = child * np.int64(child == child_of[rows.high[row, a] - low])
+
+
+@inner
 def assign_bins(
     rows: SplitTuples,
     trees: Trees,
@@ -122,6 +150,11 @@ def assign_bins(
         missing = trees.missing[a]
         if cut < 0 and high != missing:
             return 0
+        if high != missing:  # without a branch, since which way it goes cannot be foreseen
+            for at in range(begin, end):
+                row = order[at]
+                bin_of[at] = np.int32(rows.high[row, a] <= cut) + np.int32(2) * np.int32(rows.low[row, a] > cut)
+            return 4
         for at in range(begin, end):
             row = order[at]
             if rows.low[row, a] == missing:
@@ -138,6 +171,9 @@ def assign_bins(
     base = trees.node_offset[a]
     node = lowest_ancestor(trees, a, low, high)
     begin_child, end_child = trees.child_start[node], trees.child_start[node + 1]
+    if high - low < DENSE * (end - begin) + FEW_LEAVES:
+        assign_children_by_leaf(rows, trees, room, a, order, begin, end, low, high, node)
+        return end_child - begin_child + 1
     for at in range(begin, end):
         row = order[at]
         leaf = rows.low[row, a]

@@ -8,6 +8,9 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 
+# Parts of at most so many tuples are copied, so that their cells lie side by side: where a large cache has room for all
+# of them, then once more where a small one has.
+MOST_NEAR, MOST_CLOSE = 1 << 15, 1 << 11
 NO_LEAF = 2147483647  # the lowest leaf of nobody: above all there are, the largest number of 32 bits
 
 
@@ -21,6 +24,13 @@ class SplitTuples(NamedTuple):
     high: Ints
     weight: Longs
     tuple: Ints
+
+
+def new_copies(largest: int, attributes: int, *, spans: bool) -> SplitTuples:
+    """Return room for copies of so many tuples; where these are no spans, the highest leaves are the lowest ones."""
+    low = np.empty((largest, attributes), dtype=np.int32)
+    high = np.empty_like(low) if spans else low
+    return SplitTuples(low, high, np.empty(largest, dtype=np.int64), np.empty(largest, dtype=np.int32))
 
 
 class Trees(NamedTuple):
@@ -61,7 +71,8 @@ class SplitRoom(NamedTuple):
     Per attribute: the part's first, last and last known leaf, and its width. Per bin: where it starts, where the next
     tuple of it goes, its weight, whether it stands alone, and the ends of parts, now and at best. Per tuple: its bin,
     the tuples sorted by bin, the best such order, and room to rearrange them. Per leaf: counts, or pairs to sort. Then
-    the parts that wait and where the final ones begin, and the flag that ends the work.
+    the parts that wait, where the final ones begin and the spans of these, part × attribute, and the flag that ends the
+    work.
     """
 
     low: Ints
@@ -82,6 +93,8 @@ class SplitRoom(NamedTuple):
     leaves: Longs
     stack: Longs
     final: Longs
+    final_low: Ints
+    final_high: Ints
     halt: Bools
 
 
@@ -105,6 +118,7 @@ def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRo
     tuples = int(starts[-1] - starts[0])
     largest = int(np.diff(starts).max(initial=0))
     low, high, top = np.empty((3, attributes), dtype=np.int32)
+    final_low, final_high = np.empty((2, tuples, attributes), dtype=np.int32)
     place, fill, weight, ends, best_ends = np.empty((5, bins), dtype=np.int64)
     return SplitRoom(
         low,
@@ -125,5 +139,7 @@ def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRo
         np.empty((2, min(largest, span // 4 + 1)), dtype=np.int64),
         np.empty((tuples + len(starts), 2), dtype=np.int64),
         np.empty(tuples + 1, dtype=np.int64),
+        final_low,
+        final_high,
         halt,
     )

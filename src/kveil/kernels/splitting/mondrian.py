@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
-from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees, new_order_room, new_split_room
+from kveil.kernels.splitting.layout import (
+    MOST_CLOSE,
+    MOST_NEAR,
+    SplitParts,
+    SplitTuples,
+    Trees,
+    new_copies,
+    new_order_room,
+    new_split_room,
+)
 from kveil.kernels.threads import threads
 from kveil.stopping import Stop, halting
 
@@ -33,38 +43,33 @@ def split(
     rows are not split further. O(tuples · attributes) per level of the recursion. Parts do not know of each other: once
     there are enough of them, several threads split them, and come to what one comes to.
     """
-    from kveil.kernels.splitting.mondrian_loops import spans_of, split_parts
+    from kveil.kernels.splitting.mondrian_loops import split_parts
 
     far = _by_tuple(low, high, weight)
-    near = SplitTuples(np.empty_like(far.low), far.high, np.empty_like(weight), np.empty_like(far.tuple))
-    near = near._replace(high=near.low if low is high else np.empty_like(far.high))
+    spans = low is not high
     order, shared = order.copy(), new_order_room(len(order))
 
-    def split_run(stop: Stop, run: Longs, small: int) -> Longs:
-        """Split parts that lie side by side, down to small ones; return where their parts start, and the end."""
+    def split_run(stop: Stop, run: Longs, small: int) -> SplitParts:
+        """Split parts that lie side by side, down to small ones, whose spans are not told."""
         room = new_split_room(len(low), run, trees, shared, stop.flag)
         models = new_models(needs, values)
-        number = split_parts(far, near, low is not high, trees, models, order, run, by_gain, small, few, room)
+        near, close = (new_copies(min(most, len(order)), len(low), spans=spans) for most in (MOST_NEAR, MOST_CLOSE))
+        number = split_parts(far, near, close, spans, trees, models, order, run, by_gain, small, few, room)
         stop.check_cancelled()
-        return room.final[: number + 1].copy()
+        shown = (np.ascontiguousarray(own[:number].T) for own in (room.final_low, room.final_high))
+        return SplitParts(order, room.final[: number + 1].copy(), *shown)
 
     several = threads() if len(order) >= MANY else 1
     with halting() as stop:
         if several == 1:
-            ends = split_run(stop, starts, 0)
-        else:
-            top = split_run(stop, starts, len(order) // (2 * several))
-            with ThreadPoolExecutor(several) as pool:
-                made = list(pool.map(lambda run: split_run(stop, run, 0), _runs(top, len(order) // (8 * several))))
-            ends = np.concatenate([*(own[:-1] for own in made), top[-1:]])
-    spans = np.empty((2, len(low), len(ends) - 1), dtype=np.int32)
-    if several == 1:
-        spans_of(far, order, ends, 0, len(ends) - 1, *spans)
-        return SplitParts(order, ends, spans[0], spans[1])
-    cuts = np.linspace(0, len(ends) - 1, several + 1).astype(np.int64).tolist()
-    with ThreadPoolExecutor(several) as pool:
-        list(pool.map(lambda first, last: spans_of(far, order, ends, first, last, *spans), cuts[:-1], cuts[1:]))
-    return SplitParts(order, ends, spans[0], spans[1])
+            return split_run(stop, starts, 0)
+        ends = split_run(stop, starts, len(order) // (2 * several)).ends
+        share = len(order) // (8 * several)
+        with ThreadPoolExecutor(several) as pool:
+            for small in (share, 0):  # into smaller shares first, so that no thread waits long for another one
+                made = list(pool.map(split_run, repeat(stop), _runs(ends, share), repeat(small)))
+                ends = np.concatenate([*(own.ends[:-1] for own in made), ends[-1:]])
+    return SplitParts(order, ends, np.hstack([own.low for own in made]), np.hstack([own.high for own in made]))
 
 
 def measure_spans(trees: Trees, attribute: Ints, low: Ints, high: Ints, top: Ints) -> tuple[Floats, Floats]:

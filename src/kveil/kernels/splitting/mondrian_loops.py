@@ -9,9 +9,9 @@ from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 from kveil.kernels.splitting.bins_loops import assign_bins, cell_loss, sort_bins, width_of
-from kveil.kernels.splitting.layout import NO_LEAF, SplitRoom, SplitTuples, Trees
+from kveil.kernels.splitting.layout import MOST_CLOSE, MOST_NEAR, NO_LEAF, SplitRoom, SplitTuples, Trees
 
-NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
+CACHED = 128  # tuples that are measured in some attributes, then in the next ones
 
 
 @inner
@@ -27,46 +27,57 @@ def add_rows(rows: SplitTuples, models: Models, order: Ints, begin: int, end: in
 
 @inner
 def bring_near(rows: SplitTuples, near: SplitTuples, order: Ints, begin: int, end: int, spans: bool) -> None:
-    """Copy the tuples of a part to where the part stands in the order, which becomes that order itself."""
+    """Copy the tuples of a part side by side, in its order, which then counts them from the first of these copies."""
     for at in range(begin, end):
-        row = order[at]
+        row, place = order[at], at - begin
         for a in range(rows.low.shape[1]):
-            near.low[at, a] = rows.low[row, a]
+            near.low[place, a] = rows.low[row, a]
         if spans:
             for a in range(rows.low.shape[1]):
-                near.high[at, a] = rows.high[row, a]
-        near.weight[at] = rows.weight[row]
-        near.tuple[at] = rows.tuple[row]
-        order[at] = at
+                near.high[place, a] = rows.high[row, a]
+        near.weight[place] = rows.weight[row]
+        near.tuple[place] = rows.tuple[row]
+        order[at] = place
 
 
 @inner
 def measure_part(rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: int, room: SplitRoom) -> None:
-    """Find the span of a part in every attribute; ``top`` is its largest leaf that is not missing."""
+    """Find the span of a part in every attribute; ``top`` is its largest leaf that is not missing.
+
+    A few rows at a time, which stay in the cache, and of these four attributes at a time, whose ends stay in registers.
+    """
     low, high, top = room.low, room.high, room.top
-    for a in range(len(low)):
-        low[a], high[a], top[a] = np.int32(NO_LEAF), np.int32(-1), np.int32(-1)
-    for at in range(begin, end):
-        row = order[at]
-        for a in range(len(low)):
-            low[a] = min(low[a], rows.low[row, a])
-            leaf = rows.high[row, a]
-            high[a] = max(high[a], leaf)
+    attributes = len(low)
+    for a in range(attributes):
+        low[a], high[a] = np.int32(NO_LEAF), np.int32(-1)
+    for start in range(begin, end, CACHED):
+        stop = min(start + CACHED, end)
+        for a in range(0, attributes - 3, 4):
+            l0, l1, l2, l3 = low[a], low[a + 1], low[a + 2], low[a + 3]
+            h0, h1, h2, h3 = high[a], high[a + 1], high[a + 2], high[a + 3]
+            for at in range(start, stop):
+                row = order[at]
+                l0, h0 = min(l0, rows.low[row, a]), max(h0, rows.high[row, a])
+                l1, h1 = min(l1, rows.low[row, a + 1]), max(h1, rows.high[row, a + 1])
+                l2, h2 = min(l2, rows.low[row, a + 2]), max(h2, rows.high[row, a + 2])
+                l3, h3 = min(l3, rows.low[row, a + 3]), max(h3, rows.high[row, a + 3])
+            low[a], low[a + 1], low[a + 2], low[a + 3] = l0, l1, l2, l3
+            high[a], high[a + 1], high[a + 2], high[a + 3] = h0, h1, h2, h3
+        for a in range(attributes - attributes % 4, attributes):
+            least, most = low[a], high[a]
+            for at in range(start, stop):
+                row = order[at]
+                least, most = min(least, rows.low[row, a]), max(most, rows.high[row, a])
+            low[a], high[a] = least, most
+    for a in range(attributes):
+        top[a] = high[a]
+        if high[a] != trees.missing[a]:
+            continue
+        top[a] = np.int32(-1)
+        for at in range(begin, end):
+            leaf = rows.high[order[at], a]
             if leaf != trees.missing[a]:
                 top[a] = max(top[a], leaf)
-
-
-@door
-def spans_of(rows: SplitTuples, order: Ints, ends: Longs, first: int, last: int, low: Ints, high: Ints) -> None:
-    """Write the span of some parts, from the first to before the last, in every attribute, attribute × part."""
-    for part in range(first, last):
-        for a in range(low.shape[0]):
-            low[a, part], high[a, part] = np.int32(NO_LEAF), np.int32(-1)
-        for at in range(ends[part], ends[part + 1]):
-            row = order[at]
-            for a in range(low.shape[0]):
-                low[a, part] = min(low[a, part], rows.low[row, a])
-                high[a, part] = max(high[a, part], rows.high[row, a])
 
 
 @door
@@ -85,6 +96,7 @@ def measure_spans(trees: Trees, attribute: Ints, low: Ints, high: Ints, top: Int
 def split_parts(
     far: SplitTuples,
     near: SplitTuples,
+    close: SplitTuples,
     spans: bool,
     trees: Trees,
     models: Models,
@@ -97,10 +109,11 @@ def split_parts(
 ) -> int:
     """Split parts top-down until no split is allowed; return how many there are then. See `mondrian.split`.
 
-    Parts of at most ``small`` tuples, or of at most ``few`` rows, are left as they are. -1 where the flag was raised.
+    Parts of at most ``small`` tuples, or of at most ``few`` rows, are left as they are, the former without a look at
+    their spans. -1 where the flag was raised.
     """
     attributes = far.low.shape[1]
-    near_begin = near_end = np.int64(0)
+    near_begin = near_end = close_begin = close_end = np.int64(0)
     low, high, width = room.low, room.high, room.width
     sorted_rows, best_rows, ends, best_ends = room.sorted_rows, room.best_rows, room.ends, room.best_ends
     stack, final = room.stack, room.final
@@ -117,25 +130,30 @@ def split_parts(
             return -1
         height -= 1
         begin, end = stack[height, 0], stack[height, 1]
-        inside = near_begin <= begin and end <= near_end
-        if end - begin <= small:
+        size = end - begin
+        is_near = near_begin <= begin and end <= near_end
+        is_close = close_begin <= begin and end <= close_end
+        if size > small:
+            # The stack is worked off depth first, so all that comes of a part that is copied follows at once.
+            if not is_near and size <= MOST_NEAR:
+                bring_near(far, near, order, begin, end, spans)
+                near_begin, near_end, is_near = begin, end, True
+            if not is_close and size <= MOST_CLOSE:
+                bring_near(near, close, order, begin, end, spans)
+                close_begin, close_end, is_close = begin, end, True
+        rows = close if is_close else near if is_near else far
+        if size <= small:
             final[finals] = begin
             finals += 1
-            if inside:
-                for at in range(begin, end):
-                    order[at] = near.tuple[order[at]]
+            for at in range(begin, end):
+                order[at] = rows.tuple[order[at]]
             continue
-        if not inside and end - begin <= NEAR:
-            # The stack is worked off depth first, so all that comes of this part follows at once.
-            bring_near(far, near, order, begin, end, spans)
-            near_begin, near_end, inside = begin, end, True
-        rows = near if inside else far
         total = np.int64(0)
         for at in range(begin, end):
             total += rows.weight[order[at]]
         best_parts = 0
+        measure_part(rows, trees, order, begin, end, room)
         if total > few and total >= 2 * least and end - begin > 1:
-            measure_part(rows, trees, order, begin, end, room)
             for a in range(attributes):
                 width[a] = width_of(trees, a, low[a], high[a], room.top[a]) * trees.importance[a]
             best_gain = -1.0
@@ -169,6 +187,8 @@ def split_parts(
                         best_ends[part] = ends[part]
         if best_parts == 0:
             final[finals] = begin
+            for a in range(attributes):
+                room.final_low[finals, a], room.final_high[finals, a] = low[a], high[a]
             finals += 1
             for at in range(begin, end):
                 order[at] = rows.tuple[order[at]]
