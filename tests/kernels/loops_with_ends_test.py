@@ -26,8 +26,8 @@ REASONS = {
     "aim_loops.lowest_over: not covers(trees, a, node, other)": UP,
     "bins_loops.assign_bins: left < right": HALVES,
     "bins_loops.lowest_ancestor: trees.last[node] < high and node != base": UP,
-    "bound_loops.best_set: number < k": "every turn goes on to the next lower price; below the lowest it returns",
-    "bound_loops.sure_price: top - bar > cost >> NARROWED": HALVES,
+    "bound_loops.end_of_best: top - bar > cost >> NARROWED": HALVES,
+    "bound_loops.first_not_above: begin < end": HALVES,
     "boxes_loops.cover: low < costs.nodes[node, field.FIRST] or high > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.widened_cost: from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.cost_at_least: from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node": UP,
@@ -47,6 +47,7 @@ REASONS = {
     "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, "
     "chosen, row, first[group]))))": "half of the slots are empty, which is looked at before rows come in",
     "hash_slots_loops.empty_slots: used < 2 * entries": GROWS,
+    "kept_loops.best_set: number < k": "every turn goes on to the next lower price; below the lowest it returns",
     "join_loops.join: codes.ints[first + u] > codes.ints[first + v] or codes.ints[last + u] < codes.ints[last + v]": UP,
     "set_join_loops.join_sets: b > a or d > c": "every turn passes the last run of one of the two sets, or of both",
     "set_join_loops.join_sets: top > 0": "what is put on the stack lies below what was taken off it",

@@ -53,21 +53,44 @@ def lagrange(
     k: int,
     price: dict[Row, Fraction],
     tolls: Sequence[tuple[frozenset[int], Fraction]] = (),
+    payers_alone: bool = False,
 ) -> Fraction:
     """Return Σ a(r) − Σ over nodes, each lowest over its rows, of max(0, best set of k or more).
 
     A node pays the ``tolls`` of all sets of rows that it lies inside of, each of which takes its toll off the sum as
-    often as k rows fit into it.
+    often as k rows fit into it. With ``payers_alone``, the rows of a node are its payers alone.
     """
     total = sum((price[row] for row in rows), Fraction(0))
     total -= sum((toll * (len(inside) // k) for inside, toll in tolls), Fraction(0))
-    for members, value in covers_of(trees, rows).items():
+    nodes = payers_of(trees, rows, k, price) if payers_alone else list(covers_of(trees, rows).items())
+    for members, value in nodes:
         gains = sorted((price[rows[i]] - value for i in members), reverse=True)
         if len(gains) >= k:
             best = sum(gains[:k], Fraction(0)) + sum((gain for gain in gains[k:] if gain > 0), Fraction(0))
             best -= sum((toll for inside, toll in tolls if members <= inside), Fraction(0))
             total -= max(best, Fraction(0))
     return total
+
+
+def payers_of(
+    trees: Sequence[PlainTree], rows: Sequence[Row], k: int, price: dict[Row, Fraction]
+) -> list[tuple[frozenset[int], Fraction]]:
+    """Return the payers and the cost of every node that is the lowest over its payers.
+
+    Those are its rows in sets of k or more that pay more than its cost together.
+    """
+    found = []
+    for node in {node for row in set(rows) for node in nodes_over(trees, row)}:
+        value, members = cost(trees, node), [i for i, row in enumerate(rows) if covers(trees, node, row)]
+        payers = []
+        for i in members:
+            beside = sorted((price[rows[j]] - value for j in members if j != i), reverse=True)
+            best = sum(beside[: k - 1], Fraction(0)) + sum((gain for gain in beside[k - 1 :] if gain > 0), Fraction(0))
+            if len(members) >= k and price[rows[i]] - value + best > 0:
+                payers.append(i)
+        if payers and lowest(trees, [rows[i] for i in payers]) == node:
+            found.append((frozenset(payers), value))
+    return found
 
 
 def lowest(trees: Sequence[PlainTree], rows: Sequence[Row]) -> Node:

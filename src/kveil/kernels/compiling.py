@@ -118,7 +118,7 @@ FAMILIES = {
     "mondrian": LoopFamily(_mondrian, ("splitting.mondrian_loops",), 30),
     "diverse": LoopFamily(_diverse, ("clustering.diverse_loops",), 40),
     "greedy": LoopFamily(_greedy, ("clustering.greedy_loops",), 30),
-    "bound": LoopFamily(_bound, ("bound.bound_loops", "bound.grown_loops"), 20),
+    "bound": LoopFamily(_bound, ("bound.bound_loops", "bound.kept_loops", "bound.grown_loops"), 20),
     "k-msd": LoopFamily(_k_msd, ("sequential.k_msd_loops",), 9),
     "combinations": LoopFamily(_combinations, ("items.combinations_loops",), 13),
     "groups": LoopFamily(_groups, ("grouping.equal_rows_loops", "grouping.members_loops"), 8),

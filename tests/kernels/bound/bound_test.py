@@ -39,23 +39,46 @@ def lattice_of(seed: int, tuples: int) -> CoverLattice:
     return CoverLattice(np.arange(0, 10, 3), above, per_tuple, weight, np.arange(number, dtype=np.int32), 1)
 
 
-def nodes_of(lattice: CoverLattice) -> Iterator[tuple[int, list[int], bool]]:
-    """Give every node that covers a tuple: its cost, its tuples, and whether none below it covers the same ones."""
+def nodes_of(lattice: CoverLattice) -> Iterator[tuple[int, list[int], tuple[int, ...]]]:
+    """Give every node that covers a tuple: its cost, its tuples, and the rows of ``above`` that it stands in."""
     depths = [range(lattice.at[a], lattice.at[a + 1]) for a in range(len(lattice.at) - 1)]
     tuples = range(lattice.above.shape[1])
     for levels in product(*depths):
         shown = {t: tuple(int(lattice.above[level, t]) for level in levels) for t in tuples}
         for node in {own for own in shown.values() if -1 not in own}:
             members = [t for t in tuples if shown[t] == node]
-            lower = (lattice.above[level + 1, members] for level in levels if level + 1 not in lattice.at)
-            closed = not any(below[0] >= 0 and (below == below[0]).all() for below in lower)
-            yield sum(int(lattice.cost[level, members[0]]) for level in levels), members, closed
+            yield sum(int(lattice.cost[level, members[0]]) for level in levels), members, levels
+
+
+def is_lowest(lattice: CoverLattice, members: list[int], levels: tuple[int, ...]) -> bool:
+    """Tell whether no node below one that stands in some rows covers all of the tuples."""
+    lower = (lattice.above[level + 1, members] for level in levels if level + 1 not in lattice.at)
+    return not any(below[0] >= 0 and (below == below[0]).all() for below in lower)
 
 
 def pays(lattice: CoverLattice, price: np.ndarray, k: int, cost: int, members: list[int]) -> int:
     """Return what the best k rows or more of a node pay above its cost; nothing where that is not more."""
     gains = sorted((int(price[t]) - cost for t in members for _ in range(lattice.weight[t])), reverse=True)
     return max(0, *(sum(gains[:rows]) for rows in range(k, len(gains) + 1)), 0) if len(gains) >= k else 0
+
+
+def payers_of(lattice: CoverLattice, want: np.ndarray, k: int) -> list[tuple[int, list[int]]]:
+    """Return the cost and the payers of every node that is the lowest over them.
+
+    A node's payers are its tuples in sets of k rows or more that pay more than its cost together.
+    """
+    found = []
+    for cost, members, levels in nodes_of(lattice):
+        payers = []
+        for t in members:
+            beside = [int(want[s]) - cost for s in members for _ in range(lattice.weight[s] - (s == t))]
+            beside.sort(reverse=True)
+            sums = [sum(beside[:rows]) for rows in range(k - 1, len(beside) + 1)]
+            if sums and int(want[t]) - cost + max(sums) > 0:
+                payers.append(t)
+        if payers and is_lowest(lattice, payers, levels):
+            found.append((cost, payers))
+    return found
 
 
 @given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 6))
@@ -72,23 +95,30 @@ def test_the_cheapest_node_over_a_tuple_is_that_of_all_nodes(seed: int, tuples: 
 
 @given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 6), st.sampled_from([0, 7]))
 @examples(60)
-def test_the_excess_is_what_all_closed_nodes_pay(seed: int, tuples: int, k: int, more: int) -> None:
+def test_the_excess_is_what_nodes_pay_that_are_the_lowest_over_their_payers(
+    seed: int, tuples: int, k: int, more: int
+) -> None:
     lattice = lattice_of(seed, tuples)
     number = lattice.above.shape[1]
     price = np.random.default_rng(seed + 1).integers(0, 60, number)
-    closed = [(cost, members) for cost, members, lowest in nodes_of(lattice) if lowest]
-    expected = sum(pays(lattice, price, k, cost, members) for cost, members in closed)
+    closed = [(cost, members) for cost, members, levels in nodes_of(lattice) if is_lowest(lattice, members, levels)]
     used, again = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
-    assert excess(lattice, price, k, used) == expected
+    least = excess(lattice, price, k, used)
+    assert least == sum(pays(lattice, price, k, *own) for own in payers_of(lattice, price, k))
+    wanted = payers_of(lattice, price + more, k)
     total, nodes = collect(lattice, price, price + more, k, again, 4_000)
-    assert (total, again.tolist()) == (expected, used.tolist())
+    assert total == sum(pays(lattice, price, k, *own) for own in wanted)
+    assert least <= total <= sum(pays(lattice, price, k, *own) for own in closed)
+    if more == 0:
+        assert again.tolist() == used.tolist()
     assert nodes.whole
     kept = sorted((int(nodes.cost[i]), members_of(nodes, i)) for i in range(nodes.number))
-    assert kept == sorted(own for own in closed if pays(lattice, price + more, k, *own))
+    assert kept == sorted(wanted)
     # At prices higher by as much, the kept nodes are all that pay.
-    higher = sum(pays(lattice, price + more, k, cost, members) for cost, members in closed)
+    higher = excess(lattice, price + more, k, used)
     untolled = new_tolls(nodes, insides_of(nodes, all_of(nodes), no_cuts(), number, 9), price[:0])
     assert kept_excess(nodes, lattice.weight, price + more, k, again, untolled) == higher
+    assert again.tolist() == used.tolist()
 
 
 def members_of(nodes: KeptNodes, i: int) -> list[int]:
@@ -146,6 +176,7 @@ def test_nodes_that_are_passed_over_or_trimmed_change_no_sum(seed: int, tuples: 
     draw = np.random.default_rng(seed + 1)
     low, used = draw.integers(0, 60, number), np.zeros(number, dtype=np.int64)
     high = low + draw.integers(0, 12, number)
+    wanted = payers_of(lattice, high, k)
     _, nodes = collect(lattice, low, high, k, used, 4_000)
     _, trimmed = collect(lattice, low, high, k, used, 4_000, low=low, large=large)
     rows = trimmed.rows[: trimmed.number]
@@ -159,6 +190,6 @@ def test_nodes_that_are_passed_over_or_trimmed_change_no_sum(seed: int, tuples: 
         before = price
         fresh, again = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
         expected = kept_excess(nodes, weight, price, k, fresh, new_tolls(nodes, none, low[:0]))
-        assert expected == excess(lattice, price, k, used)
+        assert expected == sum(pays(lattice, price, k, *own) for own in wanted)
         assert kept_excess(trimmed, weight, price, k, again, tolls, risen) == expected
         assert again.tolist() == fresh.tolist()

@@ -35,8 +35,10 @@ def cheapest(lattice: CoverLattice, k: int, whole: int) -> Longs:
 
 
 def excess(lattice: CoverLattice, price: Longs, k: int, used: Longs) -> int:
-    """Return Σ over all closed nodes of max(0, what its best k rows or more pay above its cost).
+    """Return Σ over nodes of max(0, what its best k rows or more pay above its cost).
 
+    A node's payers are its tuples that are in sets of k rows or more which pay more than its cost together. Only nodes
+    count that are the lowest over their payers: a group at another one would be in a lower one, too, or pay nothing.
     ``used`` is set to how many rows of each tuple those sets hold.
     """
     return collect(lattice, price, price, k, used, 0)[0]
@@ -46,7 +48,10 @@ def collect(
     lattice: CoverLattice, price: Longs, want: Longs, k: int, used: Longs, room: int, *, low: Longs | None = None,
     large: int = 0,
 ) -> tuple[int, KeptNodes]:  # fmt: skip
-    """Return the excess, and the closed nodes that would have one at the prices ``want``, as many as fit.
+    """Return the excess, and the nodes that would have one at the prices ``want``, with their payers, as many as fit.
+
+    Payers are those at the prices ``want``: who is none there is none at lower prices. The kept ones of a node stand in
+    the order of ``want``, the highest first, so that whoever looks for the best of them finds these early.
 
     With ``low``, nodes of ``large`` rows or more are kept without the tuples that are in no best set of theirs while
     every price stays between ``low`` and ``want``: where k rows of a node pay some amount, up to its cost, even at
@@ -55,18 +60,27 @@ def collect(
     from kveil.kernels.bound.bound_loops import sum_all
 
     lowest = np.zeros_like(want) if low is None else low
+    order = np.argsort(-want, kind="stable").astype(np.int32)
+    by_want = lattice._replace(
+        above=lattice.above[:, order],
+        cost=lattice.cost[:, order],
+        weight=lattice.weight[order],
+        first=lattice.first[order],
+    )
+    price, want, lowest = price[order], want[order], lowest[order]
 
     def walk_over(walk: NodeWalk) -> tuple[int, Longs, KeptNodes]:
         own = np.zeros(len(used), dtype=np.int64)
         nodes = room // 4
-        start, member = np.zeros(nodes + 1, dtype=np.int64), np.zeros(room, dtype=np.int32)
-        cost, turn, rows = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
+        start, member = np.empty(nodes + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
+        start[0] = 0
+        cost, turn, rows = (np.empty(nodes, dtype=np.int64) for _ in range(3))
         kept = start, member, cost, turn, rows
-        total, number, whole = sum_all(lattice, walk, price, want, k, own, *kept, lowest, large)
+        total, number, whole = sum_all(by_want, walk, price, want, k, own, *kept, lowest, large, order)
         return int(total), own, KeptNodes(int(number), *kept, bool(whole))
 
-    sums = _shared(lattice, walk_over)
-    used[:] = np.sum([own for _, own, _ in sums], axis=0)
+    sums = _shared(by_want, walk_over)
+    used[order] = np.sum([own for _, own, _ in sums], axis=0)
     return sum(total for total, _, _ in sums), _together([nodes for _, _, nodes in sums], room)
 
 
@@ -112,7 +126,7 @@ def insides_of(nodes: KeptNodes, small: Bools, cuts: Cuts, tuples: int, room: in
 
     Nodes that are not small have been trimmed, or are larger than any cut.
     """
-    from kveil.kernels.bound.bound_loops import find_insides
+    from kveil.kernels.bound.kept_loops import find_insides
 
     number = nodes.number
     filled = nodes.member[: nodes.start[number]]
@@ -156,24 +170,22 @@ def kept_excess(
     bring is not looked at again (``due`` of the tolls says up to which rise). Where there are many nodes several
     threads share them; sums of whole numbers do not depend on it.
     """
-    from kveil.kernels.bound.bound_loops import sum_kept
+    from kveil.kernels.bound.kept_loops import sum_kept
 
     start, member, cost = nodes.start, nodes.member, nodes.cost
     cut_at, cut = tolls.insides
 
-    def sum_some(first: int, last: int, used: Longs, opened: Longs) -> int:
+    def sum_some(turn: int, used: Longs, opened: Longs) -> int:
         own = used, cut_at, cut, tolls.toll, opened, tolls.due, tolls.often
-        return int(sum_kept(first, last, start, member, cost, weight, price, k, *own, risen))
+        return int(sum_kept(turn, several, start, member, cost, weight, price, k, *own, risen))
 
     opened = tolls.opened
     several = threads() if start[nodes.number] >= MANY_MEMBERS else 1
     if several == 1:
-        return sum_some(0, nodes.number, used, opened)
-    shares = np.arange(several + 1) * start[nodes.number] // several
-    ends = [*np.searchsorted(start[: nodes.number + 1], shares[:-1]).tolist(), nodes.number]
+        return sum_some(0, used, opened)
     counted = [(used, opened), *((np.empty_like(used), np.empty_like(opened)) for _ in range(1, several))]
     with ThreadPoolExecutor(several) as pool:
-        totals = list(pool.map(sum_some, ends[:-1], ends[1:], *zip(*counted, strict=True)))
+        totals = list(pool.map(sum_some, range(several), *zip(*counted, strict=True)))
     for own_used, own_opened in counted[1:]:
         used += own_used
         opened += own_opened

@@ -5,8 +5,49 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.bound.layout import NARROWED, SHARED, CoverLattice, NodeWalk
+from kveil.kernels.bound.kept_loops import best_set
+from kveil.kernels.bound.layout import NARROWED, UNPAYABLE, SHARED, CoverLattice, NodeWalk
 from kveil.kernels.jit import door, inner
+
+
+@inner
+def first_not_above(members: Ints, begin: int, end: int, want: Longs, bar: int) -> int:
+    """Return where tuples that stand in the order of ``want``, the highest first, no longer want more than a bar."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if want[members[middle]] > bar:
+            begin = middle + 1
+        else:
+            end = middle
+    return end
+
+
+@inner
+def last_that_may_pay(walk: NodeWalk, a: int, begin: int, end: int, cost: int, weight: Longs, want: Longs,
+                      k: int) -> int:  # fmt: skip
+    """Return where the tuples end that are in sets of k rows or more which pay more than a cost together.
+
+    They stand in the order of what they pay, the highest first; ``begin`` where there is no such set. The best one has
+    all that pay more than the cost, and the next ones where these are fewer than k. Beside one row of a tuple, k - 1
+    others pay no more than the best of them do; so that it is in no such set if it lacks as much as they pay.
+    """
+    members = walk.members[a]
+    total, number, least = np.int64(0), np.int64(0), np.int64(cost)
+    i = begin
+    while i < end and (number < k or want[members[i]] > cost):
+        t = members[i]
+        if want[t] > cost:
+            total += weight[t] * (want[t] - cost)
+            number += weight[t]
+        else:
+            taken = min(weight[t], k - number)
+            total -= taken * (cost - want[t])
+            number += taken
+            least = want[t]
+        i += 1
+    if number < k or total <= 0:
+        return begin
+    return first_not_above(members, i, end, want, least - total)
 
 
 @inner
@@ -58,7 +99,105 @@ def part(lattice: CoverLattice, walk: NodeWalk, a: int, want: Longs, k: int) -> 
 
 
 @inner
-def next_node(lattice: CoverLattice, walk: NodeWalk, shared_want: Longs, want: Longs, k: int, a: int) -> int:
+def least_of_use(walk: NodeWalk, nodes: int, next_want: int, k: int) -> int:
+    """Return a price above which tuples must pay that are payers of some node of a parting.
+
+    So far, each node has all its tuples that pay more than it costs, together ``most`` above it. Beside one row of
+    another tuple, all that are missing to k pay no more than ``next_want``. Where none is, it takes the place of the
+    last row that was needed, or of none.
+    """
+    lowest = np.int64(UNPAYABLE)
+    for g in range(nodes):
+        left = walk.most[g] - max(k - walk.rows[g] - 1, 0) * (walk.dear[g] - next_want)
+        if left > 0:
+            lowest = min(lowest, (walk.dear[g] if walk.rows[g] < k else walk.least[g]) - left)
+    return lowest
+
+
+@inner
+def gather_payers(walk: NodeWalk, a: int, above: Ints, want: Longs, k: int, nodes: int, begin: int, stop: int) -> None:
+    """Lay together the payers of each node of a parting that `part_payers` has counted; forget nodes without any."""
+    members, under = walk.members[a], walk.members[a + 1]
+    place, tuples, rows, most, least = walk.place, walk.tuples, walk.rows, walk.most, walk.least
+    groups, filled = 0, 0
+    for g in range(nodes):
+        if rows[g] < k or most[g] <= 0:
+            tuples[g] = -1
+            continue
+        walk.start[a, groups] = filled
+        filled += tuples[g]
+        tuples[g] = walk.start[a, groups]
+        least[g] -= most[g]
+        groups += 1
+    walk.start[a, groups] = filled
+    if groups > 0:
+        for i in range(begin, stop):
+            t = members[i]
+            if above[t] >= 0:
+                g = place[above[t]]
+                if g >= 0 and tuples[g] >= 0 and want[t] > least[g]:
+                    under[tuples[g]] = t
+                    tuples[g] += 1
+    for g in range(nodes):
+        place[walk.node[g]] = -1
+    walk.groups[a] = groups
+
+
+@inner
+def part_payers(lattice: CoverLattice, walk: NodeWalk, a: int, want: Longs, k: int) -> None:
+    """Part the tuples of a node as `part` does, where these stand in the order of ``want``, the highest first.
+
+    Nodes of which no k rows or more pay their cost together are left out, and so are tuples of the others that are in
+    no such set: under them, there are fewer rows to choose from, and they cost no less. See `last_that_may_pay`, which
+    also tells how many of the tuples are worth looking at, by the least that a node of the level costs. From those on
+    that pay no more than that, no other node can begin to pay, and few of the others are of use: see `least_of_use`.
+    """
+    row, begin, end = walk.level[a], 0, lattice.above.shape[1]
+    if a > 0:
+        begin, end = walk.start[a - 1, walk.at[a - 1]], walk.start[a - 1, walk.at[a - 1] + 1]
+    end = last_that_may_pay(walk, a, begin, end, walk.cost[a] + walk.cheap[row], lattice.weight, want, k)
+    above, weight, members = lattice.above[row], lattice.weight, walk.members[a]
+    place, tuples, rows, most, dear, least = walk.place, walk.tuples, walk.rows, walk.most, walk.dear, walk.least
+    sure = first_not_above(members, begin, end, want, walk.cost[a] + walk.cheap[row])
+    stop, nodes = end, 0
+    for i in range(begin, end):
+        if i == sure:
+            stop = first_not_above(members, i, end, want, least_of_use(walk, nodes, want[members[i]], k))
+        if i >= stop:
+            break
+        t = members[i]
+        node = above[t]
+        if node < 0:
+            continue
+        g = place[node]
+        if g < 0:
+            if i >= sure:
+                continue
+            g = nodes
+            nodes += 1
+            place[node], walk.node[g] = g, node
+            tuples[g], rows[g], most[g] = 0, 0, 0
+            dear[g] = walk.cost[a] + lattice.cost[row, t]
+            least[g] = dear[g]
+        over = want[t] - dear[g]
+        if over > 0:
+            rows[g] += weight[t]
+            most[g] += weight[t] * over
+        elif rows[g] < k:
+            taken = min(weight[t], k - rows[g])
+            rows[g] += taken
+            most[g] += taken * over
+            least[g] = want[t]
+        elif least[g] - most[g] >= want[t]:
+            continue
+        tuples[g] += 1
+    gather_payers(walk, a, above, want, k, nodes, begin, stop)
+
+
+@inner
+def next_node(
+    lattice: CoverLattice, walk: NodeWalk, shared_want: Longs, want: Longs, k: int, a: int, payers: bool
+) -> int:
     """Go on from the node of attribute ``a`` where the walk stands; return the next one's attribute, -1 at the end.
 
     An attribute's deepest level first; under a node come the nodes of the next attribute. Up to the nodes that walks
@@ -73,7 +212,10 @@ def next_node(lattice: CoverLattice, walk: NodeWalk, shared_want: Longs, want: L
             return a
         walk.level[a] -= 1
         if walk.level[a] >= lattice.at[a]:
-            part(lattice, walk, a, want if a > SHARED else shared_want, k)
+            if payers:
+                part_payers(lattice, walk, a, want, k)
+            else:
+                part(lattice, walk, a, want if a > SHARED else shared_want, k)
             walk.at[a] = -1
         elif a == 0:
             return -1
@@ -118,103 +260,21 @@ def is_closed(lattice: CoverLattice, rows: Longs, chosen: int, members: Ints, be
 
 
 @inner
-def may_pay(lattice: CoverLattice, walk: NodeWalk, a: int, want: Longs, k: int) -> bool:
-    """Tell whether k rows or more of the node where the walk stands may pay more than its cost together.
+def end_of_best(members: Ints, begin: int, end: int, cost: int, weight: Longs, want: Longs, low: Longs,
+                k: int) -> int:  # fmt: skip
+    """Return where the tuples of a node end that may be in a best set of it, in the order of ``want``.
 
-    Those who pay more, and what is missing to k from the next best tuples; beyond so many of these, as the last of
-    them. Where they do not, they do not at a higher cost, nor with fewer rows to choose from.
+    Where k rows pay some price up to the node's cost even at the prices ``low``, whoever wants less is in none. That
+    price is sought to so many bits of the cost, between the lowest that the first k rows pay and the least they want.
     """
-    cost, total, number, full = walk.cost[a + 1], np.int64(0), np.int64(0), 0
-    best, rows = walk.best, walk.best_rows
-    for i in range(walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1]):
-        t = walk.members[a + 1, i]
-        p = want[t]
-        if p > cost:
-            total += lattice.weight[t] * (p - cost)
-            number += lattice.weight[t]
-        elif full < len(best) or p > best[full - 1]:
-            place = min(full, len(best) - 1)
-            while place > 0 and best[place - 1] < p:
-                best[place], rows[place] = best[place - 1], rows[place - 1]
-                place -= 1
-            best[place], rows[place] = p, lattice.weight[t]
-            full = min(full + 1, len(best))
-    for i in range(full):
-        taken = min(max(k - number, 0), rows[i])
-        total -= taken * (cost - best[i])
-        number += taken
-    if number < k and full == len(best):
-        total -= (k - number) * (cost - best[full - 1])
-        number = k
-    return number >= k and total > 0
-
-
-@inner
-def best_set(members: Ints, begin: int, end: int, cost: int, toll: int, weight: Longs, price: Longs, k: int,
-             used: Longs, note: bool) -> int:  # fmt: skip
-    """Return what the best set of k rows or more pays above a node's cost and toll, if that is more than nothing.
-
-    All rows that pay more than the cost, and where these are fewer than k, the next best. ``note`` adds the set to
-    ``used``. Else return 0 or less: no set pays more than that.
-    """
-    total, number = np.int64(0), np.int64(0)
-    bar, rows = np.int64(-1), np.int64(0)  # the highest price that is not above the cost, and how many rows pay it
-    for i in range(begin, end):
-        t = members[i]
-        p = price[t]
-        if p > cost:
-            total += weight[t] * (p - cost)
-            number += weight[t]
-        elif p > bar:
-            bar, rows = p, weight[t]
-        elif p == bar:
-            rows += weight[t]
-    ties = np.int64(0)  # how many rows at the lowest price that is in the set are in it
-    if number >= k:
-        bar = cost
-    while number < k:
-        if bar < 0:
-            return 0
-        if total - (k - number) * (cost - bar) <= toll:
-            return total - (k - number) * (cost - bar) - toll
-        ties = min(rows, k - number)
-        total -= ties * (cost - bar)
-        number += ties
-        if number < k:  # the next lower price
-            last = bar
-            bar = np.int64(-1)
-            for i in range(begin, end):
-                p = price[members[i]]
-                if p < last and p > bar:
-                    bar, rows = p, weight[members[i]]
-                elif p == bar:
-                    rows += weight[members[i]]
-    total -= toll
-    if note and total > 0:
-        for i in range(begin, end):
-            t = members[i]
-            p = price[t]
-            if p > cost or (p > bar and bar < cost):
-                used[t] += weight[t]
-            elif p == bar and ties > 0:
-                taken = min(ties, weight[t])
-                used[t] += taken
-                ties -= taken
-    return total
-
-
-@inner
-def sure_price(members: Ints, begin: int, end: int, cost: int, weight: Longs, low: Longs, k: int,
-               large: int) -> tuple[int, int]:  # fmt: skip
-    """Return a node's rows, and a price up to its cost that k of them pay even at the prices ``low``.
-
-    Nearly the highest such price, to so many bits of the cost; 0 for nodes of fewer than ``large`` rows.
-    """
-    rows = np.int64(0)
-    for i in range(begin, end):
-        rows += weight[members[i]]
-    bar = np.int64(0)
-    top = cost if rows >= large else bar
+    bar, number = np.int64(cost), np.int64(0)
+    i = begin
+    while i < end and number < k:
+        bar = min(bar, low[members[i]])
+        number += weight[members[i]]
+        i += 1
+    top = min(np.int64(cost), want[members[i - 1]])
+    end = first_not_above(members, begin, end, want, bar - 1)
     while top - bar > cost >> NARROWED:
         middle = (bar + top + 1) // 2
         number = np.int64(0)
@@ -223,15 +283,26 @@ def sure_price(members: Ints, begin: int, end: int, cost: int, weight: Longs, lo
                 number += weight[members[i]]
         if number >= k:
             bar = middle
+            end = first_not_above(members, begin, end, want, bar - 1)
         else:
             top = middle - 1
-    return rows, bar
+    return end
+
+
+@inner
+def count_rows(members: Ints, begin: int, end: int, weight: Longs) -> int:
+    """Return how many rows some tuples have."""
+    rows = np.int64(0)
+    for i in range(begin, end):
+        rows += weight[members[i]]
+    return rows
 
 
 @door
 def sum_all(
     lattice: CoverLattice, walk: NodeWalk, price: Longs, want: Longs, k: int, used: Longs, kept_start: Longs,
     kept_member: Ints, kept_cost: Longs, kept_turn: Longs, kept_rows: Longs, low: Longs, large: int,
+    order: Ints,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is no lower than the price."""
     last = len(walk.level) - 1
@@ -240,88 +311,29 @@ def sum_all(
     total = np.int64(0)
     kept, fits = 0, len(kept_cost) > 0
     go_under(lattice, walk, 0)
-    a = next_node(lattice, walk, want, want, k, 0)
+    a = next_node(lattice, walk, want, want, k, 0, True)
     while a >= 0 and not walk.halt[0]:
         begin, end, cost = walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1], walk.cost[a + 1]
         members = walk.members[a + 1]
-        if (
-            is_mine(walk, a)
-            and may_pay(lattice, walk, a, want, k)
-            and is_closed(lattice, walk.level, a + 1, members, begin, end)
-        ):
+        if is_mine(walk, a) and is_closed(lattice, walk.level, a + 1, members, begin, end):
             if a < last:
                 a += 1
                 go_under(lattice, walk, a)
-            elif best_set(members, begin, end, cost, 0, lattice.weight, want, k, used, False) > 0:
+            else:
+                rows = count_rows(members, begin, end, lattice.weight)
+                if rows >= large:
+                    end = end_of_best(members, begin, end, cost, lattice.weight, want, low, k)
                 total += max(best_set(members, begin, end, cost, 0, lattice.weight, price, k, used, True), 0)
-                fits = fits and kept < len(kept_cost)
+                filled = kept_start[min(kept, len(kept_cost))] + end - begin
+                fits = fits and kept < len(kept_cost) and filled <= len(kept_member)
                 if fits:
-                    rows, bar = sure_price(members, begin, end, cost, lattice.weight, low, k, large)
-                    filled = kept_start[kept]
                     for i in range(begin, end):
-                        if want[members[i]] >= bar:
-                            if filled < len(kept_member):
-                                kept_member[filled] = members[i]
-                            filled += 1
-                    fits = filled <= len(kept_member)
-                if fits:
+                        kept_member[kept_start[kept] + i - begin] = order[members[i]]
                     kept_cost[kept], kept_rows[kept], kept_turn[kept] = cost, rows, walk.turn[2]
                     kept += 1
                     kept_start[kept] = filled
-        a = next_node(lattice, walk, want, want, k, a)
+        a = next_node(lattice, walk, want, want, k, a, True)
     return total, kept, fits
-
-
-@door
-def sum_kept(
-    first: int, last: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs,
-    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs, often: Longs, risen: int,
-) -> int:  # fmt: skip
-    """Sum over kept nodes, from the first to before the last; see `bound.kept_excess`."""
-    total = np.int64(0)
-    for t in range(len(used)):
-        used[t] = 0
-    for c in range(len(opened)):
-        opened[c] = 0
-    for i in range(first, last):
-        if risen <= due[i]:
-            continue
-        tolls = np.int64(0)
-        for at in range(inside_start[i], inside_start[i + 1]):
-            tolls += toll[inside[at]]
-        own = best_set(member, start[i], start[i + 1], cost[i], tolls, weight, price, k, used, True)
-        if own > 0:
-            total += own
-            often[i] += 1
-            for at in range(inside_start[i], inside_start[i + 1]):
-                opened[inside[at]] += 1
-        elif own + tolls < 0:  # k rows lack so much, and none has risen by more than all have together
-            due[i] = risen + (-own - tolls) // k
-    return total
-
-
-@door
-def find_insides(
-    small: Ints, first: Longs, start: Longs, member: Ints, cut_start: Longs, cut_member: Ints, mark: Ints,
-    found_node: Ints, found_cut: Ints,
-) -> int:  # fmt: skip
-    """Find the nodes inside of cuts; see `bound.insides_of`. Those of ``small`` with first tuple t are at first[t]."""
-    number = 0
-    for c in range(len(cut_start) - 1):
-        begin, end = cut_start[c], cut_start[c + 1]
-        for i in range(begin, end):
-            mark[cut_member[i]] = c
-        for i in range(begin, end):
-            t = cut_member[i]
-            for at in range(first[t], first[t + 1]):
-                g = small[at]
-                j = start[g]
-                while j < start[g + 1] and mark[member[j]] == c:
-                    j += 1
-                if j == start[g + 1] and number < len(found_node):
-                    found_node[number], found_cut[number] = g, c
-                    number += 1
-    return number
 
 
 @door
@@ -329,7 +341,7 @@ def cheapest_nodes(lattice: CoverLattice, walk: NodeWalk, k: int, whole: Longs, 
     """Find cheapest nodes; see `bound.cheapest`. ``least``, at first the ``whole`` of each tuple, is what they cost."""
     last = len(walk.level) - 1
     go_under(lattice, walk, 0)
-    a = next_node(lattice, walk, whole, least, k, 0)
+    a = next_node(lattice, walk, whole, least, k, 0, False)
     while a >= 0 and not walk.halt[0]:
         if not is_mine(walk, a):
             pass
@@ -340,4 +352,4 @@ def cheapest_nodes(lattice: CoverLattice, walk: NodeWalk, k: int, whole: Longs, 
             for i in range(walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1]):
                 t = walk.members[a + 1, i]
                 least[t] = min(least[t], walk.cost[a + 1])
-        a = next_node(lattice, walk, whole, least, k, a)
+        a = next_node(lattice, walk, whole, least, k, a, False)

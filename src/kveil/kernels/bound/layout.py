@@ -8,9 +8,10 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 
-BEST = 4  # tuples of a node that are looked at one by one to see whether it can pay
+UNPAYABLE = 1 << 40  # what a level costs that no tuple may show
 NARROWED = 12  # the lowest price of a best set is sought to so many bits of a node's cost
-SHARED = 2  # the attribute whose nodes several walks share
+SHARED = 3  # the attribute whose nodes several walks share
+IN_A_ROW = 128  # kept nodes that one of several threads takes in a row
 
 TURN, TUPLES, ROWS, NEAR, USES = range(5)  # what `state` of a growth counts
 
@@ -20,7 +21,7 @@ class CoverLattice(NamedTuple):
 
     -1 where a tuple has no node at that depth, or may not show it. ``cost`` is what the node costs per row, ``weight``
     how many rows have the tuple, ``first`` one of them. Attribute a has the depths from ``at[a]`` to ``at[a + 1]``. A
-    node counts only if no other one, at most ``ahead`` depths below it, covers all of its tuples, too.
+    node counts only if no other one, at most ``ahead`` depths below it, covers all of its payers, too.
     """
 
     at: Longs
@@ -38,10 +39,10 @@ class NodeWalk(NamedTuple):
     nodes lie in row a of ``members``, all of one node together: those of attribute a's node g, of ``groups[a]``, from
     ``start[a, g]`` on in row a + 1. ``at`` is the node where the walk stands, ``cost`` what the nodes so far cost.
     ``place`` numbers the nodes of one parting, -1 for those not seen; ``node``, ``tuples``, ``rows`` and ``most`` have
-    for each of them which it is, how many tuples and rows it has, and the most that one of them would pay above it.
-    ``best`` and ``best_rows`` have room for the tuples of a node that pay most, and their rows. Of several walks that
-    share the nodes of attribute SHARED, this one goes under every ``turn[1]``-th, beginning with number ``turn[0]``;
-    ``turn[2]`` counts them. It ends where the flag ``halt`` is raised.
+    for each of them which it is, how many tuples and rows it has, and the most that one of them, or a set, would pay
+    above it; ``dear`` what it costs, ``least`` the lowest price in its best set. ``cheap`` is the least that a node of
+    each row of ``above`` costs. Of several walks that share the nodes of attribute SHARED, this one goes under every
+    ``turn[1]``-th, beginning with number ``turn[0]``; ``turn[2]`` counts them. It ends where ``halt`` is raised.
     """
 
     level: Longs
@@ -55,8 +56,9 @@ class NodeWalk(NamedTuple):
     tuples: Ints
     rows: Longs
     most: Longs
-    best: Longs
-    best_rows: Longs
+    dear: Longs
+    least: Longs
+    cheap: Longs
     turn: Longs
     halt: Bools
 
@@ -80,8 +82,9 @@ def new_walk(lattice: CoverLattice, halt: Bools, number_of_walk: int = 0, walks:
         np.zeros(several, dtype=np.int32),
         np.zeros(several, dtype=np.int64),
         np.zeros(several, dtype=np.int64),
-        np.zeros(BEST, dtype=np.int64),
-        np.zeros(BEST, dtype=np.int64),
+        np.zeros(several, dtype=np.int64),
+        np.zeros(several, dtype=np.int64),
+        np.where(lattice.above >= 0, lattice.cost, UNPAYABLE).min(axis=1, initial=UNPAYABLE),
         np.array([number_of_walk, walks, -1], dtype=np.int64),
         halt,
     )
