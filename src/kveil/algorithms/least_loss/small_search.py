@@ -135,8 +135,12 @@ class _EveryChoice:
         }
         least = [own[0].cost for own in self.options if own]
         self.rest = [sum(least[i:]) for i in range(len(least) + 1)]
-        self.counts: list[dict[Hashable, int]] = [defaultdict(int) for _ in component.constraints]
-        self.lacking = [0] * len(self.counts)
+        numbers: dict[Hashable, int] = {}
+        self.classes = [
+            [_classes(component, option, numbers) for option in own] for own in self.options
+        ]  # of each row's options: a number per constraint
+        self.sizes = [0] * len(numbers)
+        self.lacking = [0] * len(component.constraints)
         self.chosen: list[Option] = []
         self.rules = [
             [[component.names.index(name) for name in side] for side in (rule.left, rule.right)]
@@ -151,29 +155,36 @@ class _EveryChoice:
                 self.below, self.best = spent, list(self.chosen)
             return
         left = len(self.rows) - row - 1
-        for option in self.options[row]:
+        for option, classes in zip(self.options[row], self.classes[row], strict=True):
             if self.below is not None and spent + option.cost + self.rest[row + 1] >= self.below:
                 break
             self.steps += 1
             if self.steps > MOST_STEPS:
                 return
-            self.chosen.append(option)
-            self._count(option, 1)
+            self._enter(classes)
             if max(self.lacking) <= left:
+                self.chosen.append(option)
                 self.step(row + 1, spent + option.cost)
-            self._count(option, -1)
-            self.chosen.pop()
+                self.chosen.pop()
+            self._leave(classes)
 
-    def _count(self, option: Option, change: int) -> None:
-        """Let a row into its class under every constraint, or out of it; keep how many rows classes lack in all."""
-        for c, constraint in enumerate(self.component.constraints):
-            key = tuple(option.labels[a].key for a in constraint.over)
-            size = self.counts[c][key]
-            self.counts[c][key] = size + change
-            smaller = min(size, size + change)
-            self.lacking[c] += change * (
-                self.component.fewest[c] - 1 if smaller == 0 else -1 if smaller < self.component.fewest[c] else 0
-            )
+    def _enter(self, classes: tuple[int, ...]) -> None:
+        """Let a row into its class under every constraint; keep how many rows classes lack in all."""
+        sizes, lacking, fewest = self.sizes, self.lacking, self.component.fewest
+        for c, own in enumerate(classes):
+            size = sizes[own]
+            sizes[own] = size + 1
+            if size < fewest[c]:
+                lacking[c] += -1 if size else fewest[c] - 1
+
+    def _leave(self, classes: tuple[int, ...]) -> None:
+        """Take a row out of its classes again."""
+        sizes, lacking, fewest = self.sizes, self.lacking, self.component.fewest
+        for c, own in enumerate(classes):
+            size = sizes[own] - 1
+            sizes[own] = size
+            if size < fewest[c]:
+                lacking[c] -= -1 if size else fewest[c] - 1
 
     def _holds(self) -> bool:
         """Tell whether every class satisfies its model, rows of stars do so by themselves, and rules hold."""
@@ -201,22 +212,24 @@ class _EveryChoice:
         return self.known[constraint, members]
 
 
+def _classes(component: SearchComponent, option: Option, numbers: dict[Hashable, int]) -> tuple[int, ...]:
+    """Return the number of the class that an option is of under each constraint; new classes are numbered on."""
+    keys = [(c, *(option.labels[a].key for a in constraint.over)) for c, constraint in enumerate(component.constraints)]
+    return tuple(numbers.setdefault(key, len(numbers)) for key in keys)
+
+
 def _shared(component: SearchComponent, options: list[list[Option]]) -> list[list[Option]]:
     """Return the options without those that too few rows could share under some constraint, until there are none."""
     fewest = component.fewest
+    numbers: dict[Hashable, int] = {}
+    classes = {option: _classes(component, option, numbers) for own in options for option in own}
     while True:
-        counts: list[Counter[Hashable]] = [Counter() for _ in fewest]
-        for own in options:
-            for c, constraint in enumerate(component.constraints):
-                counts[c].update({tuple(option.labels[a].key for a in constraint.over) for option in own})
+        counts = Counter(one for own in options for one in {one for option in own for one in classes[option]})
         left = [
             [
                 option
                 for option in own
-                if all(
-                    counts[c][tuple(option.labels[a].key for a in constraint.over)] >= fewest[c]
-                    for c, constraint in enumerate(component.constraints)
-                )
+                if all(counts[one] >= least for one, least in zip(classes[option], fewest, strict=True))
             ]
             for own in options
         ]
