@@ -254,11 +254,11 @@ def _by_n_log_n(command: str, sizes: list[Size], figures: Figures) -> str:
         return "unknown"
     (few, before), (many, after) = answered[-2:]
     ratio = after.seconds / before.seconds / (many * math.log(many) / (few * math.log(few)))
-    return f"{ratio:.2f} ×{' (faster)' if ratio > MUCH else ''}"
+    return f"{ratio:.2f} ×{' (steeper)' if ratio > MUCH else ''}"
 
 
 def draw(series: dict[str, list[Size]], figures: Figures) -> str:
-    """Return the picture: seconds and gigabytes by what grows, a line of panels per series, a colour per command."""
+    """Return the picture: seconds and gigabytes by what grows; a colour per command, dashes for algorithms."""
     import vl_convert
 
     scale = {"type": "log", "nice": False}
@@ -266,7 +266,13 @@ def draw(series: dict[str, list[Size]], figures: Figures) -> str:
     for name, sizes in series.items():
         field, _ = SERIES[name]
         values = [
-            {"command": command, "x": getattr(size, field), "seconds": run.seconds, "memory": run.memory}
+            {
+                "command": command,
+                "x": getattr(size, field),
+                "seconds": run.seconds,
+                "memory": run.memory,
+                "dashed": command in ALGORITHMS,
+            }
             for size in sizes
             for command, run in figures.of(size).items()
             if run.answered
@@ -279,7 +285,13 @@ def draw(series: dict[str, list[Size]], figures: Figures) -> str:
                     "data": {"values": values},
                     "mark": {"type": "line", "point": True},
                     "encoding": {
-                        "x": {"field": "x", "type": "quantitative", "scale": scale, "title": field},
+                        "x": {
+                            "field": "x",
+                            "type": "quantitative",
+                            "scale": scale,
+                            "title": field,
+                            "axis": {"values": [getattr(size, field) for size in sizes], "format": "~s"},
+                        },
                         "y": {"field": measured, "type": "quantitative", "scale": scale, "title": title},
                         "color": {
                             "field": "command",
@@ -287,11 +299,18 @@ def draw(series: dict[str, list[Size]], figures: Figures) -> str:
                             "title": None,
                             "sort": list(COMMANDS),
                             "scale": {"scheme": "tableau20"},
+                            "legend": {"labelLimit": 300},
                         },
+                        "strokeDash": {"field": "dashed", "type": "nominal", "legend": None},
                     },
                 }
             )
-    picture = {"background": "white", "columns": 2, "concat": panels}
+    picture = {
+        "background": "white",
+        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 40},
+        "columns": 2,
+        "concat": panels,
+    }
     svg: str = vl_convert.vegalite_to_svg(vl_spec=picture, vl_version="5.20")
     return svg
 

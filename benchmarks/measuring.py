@@ -134,9 +134,11 @@ def fill(page: Path, by: str, name: str, lines: Iterable[str]) -> None:
 
 
 def commit_of(tree: Path) -> str:
-    """Return the commit that a checkout is at."""
-    call = ["git", "-C", str(tree), "describe", "--always", "--dirty"]
-    return subprocess.run(call, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+    """Return the commit that a checkout is at, and whether its files differ from it: docs, which a run fills, aside."""
+    at = ["git", "-C", str(tree)]
+    told = subprocess.run([*at, "describe", "--always"], capture_output=True, text=True, check=False).stdout.strip()
+    differs = subprocess.run([*at, "diff", "--quiet", "HEAD", "--", ".", ":!docs"], check=False).returncode == 1
+    return f"{told}-dirty" if told and differs else told or "unknown"
 
 
 def where_and_when() -> str:
