@@ -47,7 +47,6 @@ REASONS = {
     "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, "
     "chosen, row, first[group]))))": "half of the slots are empty, which is looked at before rows come in",
     "hash_slots_loops.empty_slots: used < 2 * entries": GROWS,
-    "kept_loops.best_set: number < k": "every turn goes on to the next lower price; below the lowest it returns",
     "join_loops.join: codes.ints[first + u] > codes.ints[first + v] or codes.ints[last + u] < codes.ints[last + v]": UP,
     "set_join_loops.join_sets: b > a or d > c": "every turn passes the last run of one of the two sets, or of both",
     "set_join_loops.join_sets: top > 0": "what is put on the stack lies below what was taken off it",

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.kernels.bound.kept_loops import best_set
+from kveil.kernels.bound.layout import new_fill_room
 from strategies import examples
 
 
@@ -32,7 +33,7 @@ def test_the_best_set_is_the_highest_rows_down_to_the_cost_or_k(
     number = max(k, sum(gain > 0 for gain, _ in rows))
     pays = sum(gain for gain, _ in rows[:number]) - toll
     used = np.zeros(len(tuples), dtype=np.int64)
-    found = int(find_best(members, 0, len(members), cost, toll, weight, price, k, used, True))
+    found = int(find_best(members, 0, len(members), cost, toll, weight, price, k, used, new_fill_room(k)))
     if len(rows) < k:
         assert found <= 0
         assert not used.any()

@@ -9,7 +9,16 @@ from typing import TypeVar
 import numpy as np
 
 from kveil.arrays import Bools, Longs
-from kveil.kernels.bound.layout import CoverLattice, Cuts, Insides, KeptNodes, NodeWalk, Tolls, new_walk
+from kveil.kernels.bound.layout import (
+    CoverLattice,
+    Cuts,
+    Insides,
+    KeptNodes,
+    NodeWalk,
+    Tolls,
+    new_fill_room,
+    new_walk,
+)
 from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.threads import threads
 from kveil.stopping import current
@@ -76,7 +85,9 @@ def collect(
         start[0] = 0
         cost, turn, rows = (np.empty(nodes, dtype=np.int64) for _ in range(3))
         kept = start, member, cost, turn, rows
-        total, number, whole = sum_all(by_want, walk, price, want, k, own, *kept, lowest, large, order)
+        total, number, whole = sum_all(
+            by_want, walk, price, want, k, own, *kept, lowest, large, order, new_fill_room(k)
+        )
         return int(total), own, KeptNodes(int(number), *kept, bool(whole))
 
     sums = _shared(by_want, walk_over)
@@ -177,7 +188,7 @@ def kept_excess(
 
     def sum_some(turn: int, used: Longs, opened: Longs) -> int:
         own = used, cut_at, cut, tolls.toll, opened, tolls.due, tolls.often
-        return int(sum_kept(turn, several, start, member, cost, weight, price, k, *own, risen))
+        return int(sum_kept(turn, several, start, member, cost, weight, price, k, *own, risen, new_fill_room(k)))
 
     opened = tolls.opened
     several = threads() if start[nodes.number] >= MANY_MEMBERS else 1

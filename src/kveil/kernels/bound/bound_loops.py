@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.bound.kept_loops import best_set
-from kveil.kernels.bound.layout import NARROWED, UNPAYABLE, SHARED, CoverLattice, NodeWalk
+from kveil.kernels.bound.layout import NARROWED, SHARED, UNPAYABLE, CoverLattice, NodeWalk
 from kveil.kernels.jit import door, inner
 
 
@@ -302,7 +302,7 @@ def count_rows(members: Ints, begin: int, end: int, weight: Longs) -> int:
 def sum_all(
     lattice: CoverLattice, walk: NodeWalk, price: Longs, want: Longs, k: int, used: Longs, kept_start: Longs,
     kept_member: Ints, kept_cost: Longs, kept_turn: Longs, kept_rows: Longs, low: Longs, large: int,
-    order: Ints,
+    order: Ints, room: Longs,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is no lower than the price."""
     last = len(walk.level) - 1
@@ -323,7 +323,7 @@ def sum_all(
                 rows = count_rows(members, begin, end, lattice.weight)
                 if rows >= large:
                     end = end_of_best(members, begin, end, cost, lattice.weight, want, low, k)
-                total += max(best_set(members, begin, end, cost, 0, lattice.weight, price, k, used, True), 0)
+                total += max(best_set(members, begin, end, cost, 0, lattice.weight, price, k, used, room), 0)
                 filled = kept_start[min(kept, len(kept_cost))] + end - begin
                 fits = fits and kept < len(kept_cost) and filled <= len(kept_member)
                 if fits:

@@ -10,47 +10,73 @@ from kveil.kernels.jit import door, inner
 
 
 @inner
+def fill_up(members: Ints, begin: int, end: int, cost: int, need: int, weight: Longs, price: Longs,
+            room: Longs) -> int:  # fmt: skip
+    """List the tuples with the highest prices up to a cost that have as many rows as are needed; return how many.
+
+    Their prices and rows go to ``room``, the highest first. Tuples mostly come in nearly that order, so that few move.
+    """
+    filled, rows = 0, np.int64(0)
+    for i in range(begin, end):
+        t = members[i]
+        p = price[t]
+        if p > cost or (rows >= need and p <= room[0, filled - 1]):
+            continue
+        at = filled
+        for last in range(filled, 0, -1):
+            if room[0, last - 1] >= p:
+                break
+            room[0, last], room[1, last] = room[0, last - 1], room[1, last - 1]
+            at = last - 1
+        room[0, at], room[1, at] = p, weight[t]
+        filled += 1
+        rows += weight[t]
+        for _ in range(filled):
+            if rows - room[1, filled - 1] < need:
+                break
+            filled -= 1
+            rows -= room[1, filled]
+    return filled if rows >= need else 0
+
+
+@inner
 def best_set(members: Ints, begin: int, end: int, cost: int, toll: int, weight: Longs, price: Longs, k: int,
-             used: Longs, note: bool) -> int:  # fmt: skip
+             used: Longs, room: Longs) -> int:  # fmt: skip
     """Return what the best set of k rows or more pays above a node's cost and toll, if that is more than nothing.
 
-    All rows that pay more than the cost, and where these are fewer than k, the next best. ``note`` adds the set to
-    ``used``. Else return 0 or less: no set pays more than that.
+    All rows that pay more than the cost, and where these are fewer than k, the next best. The set is added to ``used``.
+    Else return 0 or less: no set pays more than that. ``room`` has place for more than k tuples.
     """
     total, number = np.int64(0), np.int64(0)
-    bar, rows = np.int64(-1), np.int64(0)  # the highest price that is not above the cost, and how many rows pay it
+    bar = np.int64(-1)  # the highest price that is not above the cost
     for i in range(begin, end):
         t = members[i]
         p = price[t]
         if p > cost:
             total += weight[t] * (p - cost)
             number += weight[t]
-        elif p > bar:
-            bar, rows = p, weight[t]
-        elif p == bar:
-            rows += weight[t]
+        else:
+            bar = max(bar, p)
     ties = np.int64(0)  # how many rows at the lowest price that is in the set are in it
     if number >= k:
         bar = cost
-    while number < k:
-        if bar < 0:
+    elif bar < 0:
+        return 0
+    else:
+        need = k - number
+        if total - need * (cost - bar) <= toll:
+            return total - need * (cost - bar) - toll
+        filled = fill_up(members, begin, end, cost, need, weight, price, room)
+        if filled == 0:
             return 0
-        if total - (k - number) * (cost - bar) <= toll:
-            return total - (k - number) * (cost - bar) - toll
-        ties = min(rows, k - number)
-        total -= ties * (cost - bar)
-        number += ties
-        if number < k:  # the next lower price
-            last = bar
-            bar = np.int64(-1)
-            for i in range(begin, end):
-                p = price[members[i]]
-                if p < last and p > bar:
-                    bar, rows = p, weight[members[i]]
-                elif p == bar:
-                    rows += weight[members[i]]
+        bar = room[0, filled - 1]
+        for at in range(filled):
+            taken = min(room[1, at], need)
+            total -= taken * (cost - room[0, at])
+            need -= taken
+            ties = ties + taken if room[0, at] == bar else np.int64(0)
     total -= toll
-    if note and total > 0:
+    if total > 0:
         for i in range(begin, end):
             t = members[i]
             p = price[t]
@@ -66,7 +92,7 @@ def best_set(members: Ints, begin: int, end: int, cost: int, toll: int, weight: 
 @door
 def sum_kept(
     turn: int, several: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs,
-    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs, often: Longs, risen: int,
+    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs, often: Longs, risen: int, room: Longs,
 ) -> int:  # fmt: skip
     """Sum over kept nodes, those whose turn it is of several threads'; see `bound.kept_excess`."""
     total = np.int64(0)
@@ -80,7 +106,7 @@ def sum_kept(
         tolls = np.int64(0)
         for at in range(inside_start[i], inside_start[i + 1]):
             tolls += toll[inside[at]]
-        own = best_set(member, start[i], start[i + 1], cost[i], tolls, weight, price, k, used, True)
+        own = best_set(member, start[i], start[i + 1], cost[i], tolls, weight, price, k, used, room)
         if own > 0:
             total += own
             often[i] += 1

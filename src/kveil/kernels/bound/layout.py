@@ -90,6 +90,11 @@ def new_walk(lattice: CoverLattice, halt: Bools, number_of_walk: int = 0, walks:
     )
 
 
+def new_fill_room(k: int) -> Longs:
+    """Return room for the prices and the rows of tuples that fill up a set to k rows: each has one or more."""
+    return np.empty((2, k + 1), dtype=np.int64)
+
+
 class KeptNodes(NamedTuple):
     """Nodes that are kept, with the tuples they cover: node i has ``member[start[i] : start[i + 1]]``.
 
