@@ -44,7 +44,7 @@ class Box(NamedTuple):
 # have a long way to go, and they show it: these get room, so that boxes are small. Between stretches, cuts are grown.
 BOXES = (
     Box(1.0, 0.6, 0.0, (Stretch(80, 0.7, 1.06),)),
-    Box(0.15, 0.15, 1.0, (Stretch(130, 0.7, 1.04),)),
+    Box(0.12, 0.1, 1.0, (Stretch(100, 0.7, 1.04),)),
     Box(0.06, 0.04, 1.2, (Stretch(120, 0.5, 1.02), Stretch(80, 0.3, 1.02))),
     Box(0.03, 0.02, 1.6, (Stretch(100, 0.3, 1.02), Stretch(100, 0.2, 1.01), Stretch(100, 0.1, 1.01))),
 )
