@@ -65,43 +65,108 @@ def group_allowed(
 
 
 @inner
-def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int, first: bool) -> None:
+def narrow_units(codes: Codes, work: PoolRoom, opened: int) -> int:
+    """Lay the attributes in which open units differ side by side; return how many, one of weight 0 making them even.
+
+    What units agree in they agree in once they are merged: its cost is reckoned once. Returns -1 where some attribute's
+    costs stand in no table.
+    """
+    ints, longs, unit, narrow = work.ints, work.longs, work.unit, work.narrow
+    rest = np.int64(0)
+    number = 0
+    for a in range(unit.shape[1]):
+        if codes.about[a, field.KIND] != field.SMALL:
+            return -1
+        first = np.int64(unit[ints[field.QUEUE, 0], a])
+        differs = False
+        for place in range(1, opened):
+            differs |= unit[np.uint64(ints[field.QUEUE, place]), a] != first
+        if not differs:
+            rest += longs[field.NOISE, a] * joined_cost(codes, a, first, first)
+            continue
+        for place in range(opened):
+            j = np.uint64(ints[field.QUEUE, place])
+            narrow[j, number] = unit[j, a]
+        ints[field.VARIES, number], longs[field.WEIGHT, number] = a, longs[field.NOISE, a]
+        number += 1
+    if number % 2:
+        ints[field.VARIES, number], longs[field.WEIGHT, number] = ints[field.VARIES, number - 1], 0
+        for place in range(opened):
+            narrow[np.uint64(ints[field.QUEUE, place]), number] = 0
+        number += 1
+    longs[field.WEIGHT, number] = rest
+    return number
+
+
+@inner
+def narrow_again(work: PoolRoom, i: int, narrowed: int) -> None:
+    """Lay side by side what a unit shows since another one was merged into it."""
+    for b in range(narrowed):
+        if work.longs[field.WEIGHT, b] > 0:
+            work.narrow[i, b] = work.unit[i, work.ints[field.VARIES, b]]
+
+
+@inner
+def sum_narrow(codes: Codes, work: PoolRoom, i: int, start: int, opened: int, narrowed: int) -> None:
+    """Sum up what merging a unit with each open one, from a place on, costs per row, attributes weighed by chance.
+
+    Four attributes at a time, and then two: where their costs stand and what they weigh stays in registers meanwhile.
+    """
+    longs, narrow, table = work.longs, work.narrow, codes.longs
+    queue, sums, weight = work.ints[field.QUEUE], work.longs[field.SUM], work.longs[field.WEIGHT]
+    for b in range(narrowed):
+        a = work.ints[field.VARIES, b]
+        longs[field.OFFSET, b] = codes.about[a, field.LEAF_AT] + np.int64(narrow[i, b]) * codes.about[a, field.WIDTH]
+    for place in range(start, opened):
+        sums[np.uint64(place)] = weight[narrowed]
+    for four in range(0, narrowed - 3, 4):
+        w0, w1, w2, w3 = weight[four], weight[four + 1], weight[four + 2], weight[four + 3]
+        at = longs[field.OFFSET]
+        t0, t1, t2, t3 = at[four], at[four + 1], at[four + 2], at[four + 3]
+        b0 = np.uint64(four)
+        b1, b2, b3 = b0 + np.uint64(1), b0 + np.uint64(2), b0 + np.uint64(3)
+        for place in range(start, opened):
+            j = np.uint64(queue[np.uint64(place)])
+            sums[np.uint64(place)] += (
+                w0 * table[np.uint64(t0 + narrow[j, b0])]
+                + w1 * table[np.uint64(t1 + narrow[j, b1])]
+                + w2 * table[np.uint64(t2 + narrow[j, b2])]
+                + w3 * table[np.uint64(t3 + narrow[j, b3])]
+            )
+    if narrowed % 4:
+        two = narrowed - 2
+        w0, w1, t0, t1 = weight[two], weight[two + 1], longs[field.OFFSET, two], longs[field.OFFSET, two + 1]
+        b0, b1 = np.uint64(two), np.uint64(two) + np.uint64(1)
+        for place in range(start, opened):
+            j = np.uint64(queue[np.uint64(place)])
+            sums[np.uint64(place)] += (
+                w0 * table[np.uint64(t0 + narrow[j, b0])] + w1 * table[np.uint64(t1 + narrow[j, b1])]
+            )
+
+
+@inner
+def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int, narrowed: int) -> None:
     """Reckon by how much the cost of a unit and each open one, from a place on, grows per row when they are merged.
 
-    Attributes are weighed by chance. When all pairs are weighed, one unit after another, for the ``first`` time, the
-    unit that merges best with each, of equals the first, is found as well.
+    Attributes are weighed by chance. What comes of it stands in `PoolRoom.grown`, by places among open units.
     """
-    ints, longs, unit, pairs, values, table = work.ints, work.longs, work.unit, work.pairs, work.value, codes.longs
-    width = unit.shape[1]
-    near, least = np.int64(ints[field.NEAR, i]), values[i]
-    every_small = True
-    for a in range(width):
-        every_small &= codes.about[a, field.KIND] == field.SMALL
-        longs[field.OFFSET, a] = codes.about[a, field.LEAF_AT] + np.int64(unit[i, a]) * codes.about[a, field.WIDTH]
+    longs, unit, grown = work.longs, work.unit, work.grown
+    queue, sums = work.ints[field.QUEUE], work.longs[field.SUM]
+    if narrowed >= 0:
+        sum_narrow(codes, work, i, start, opened, narrowed)
+    else:
+        for place in range(start, opened):
+            cost = np.int64(0)
+            for a in range(unit.shape[1]):
+                cost += longs[field.NOISE, a] * joined_cost(codes, a, unit[i, a], unit[queue[place], a])
+            sums[place] = cost
     mine = longs[field.UNIT_HAS, i]
     spent = longs[field.UNIT_COSTS, i] * mine
     for place in range(start, opened):
-        j = ints[field.QUEUE, place]
-        if j == i:
-            continue
-        cost = np.int64(0)
-        if every_small:
-            for a in range(width):
-                cost += longs[field.NOISE, a] * table[np.uint64(longs[field.OFFSET, a] + unit[np.uint64(j), a])]
-        else:
-            for a in range(width):
-                cost += longs[field.NOISE, a] * joined_cost(codes, a, unit[i, a], unit[j, a])
-        theirs = longs[field.UNIT_HAS, np.uint64(j)]
-        grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, np.uint64(j)] * theirs
-        value = grown / (mine + theirs)
-        pairs[i, j] = pairs[j, i] = value
-        if first:
-            if value < least:
-                near, least = j, value
-            if value < values[j]:
-                ints[field.NEAR, j], values[j] = i, value
-    if first:
-        ints[field.NEAR, i], values[i] = near, least
+        j = np.uint64(queue[np.uint64(place)])
+        theirs = longs[field.UNIT_HAS, j]
+        more = (sums[np.uint64(place)] >> field.NOISE_BITS) * (mine + theirs) - spent
+        grown[np.uint64(place)] = (more - longs[field.UNIT_COSTS, j] * theirs) / (mine + theirs)
 
 
 @inner
@@ -118,16 +183,17 @@ def pair_value(codes: Codes, work: PoolRoom, i: int, j: int) -> float:
 
 
 @inner
-def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -> None:
-    """Find the unit that merges best with a unit; of equals the first."""
+def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: int) -> None:
+    """Find the unit that merges best with a unit; of equals the first. ``stored``: see `merge_units`."""
     ints, pairs = work.ints, work.pairs
+    at = i * stored
     near = -1
     least = np.inf
     for place in range(opened):
         j = ints[field.QUEUE, place]
         if j == i:
             continue
-        value = pairs[i, np.uint64(j)] if stored else pair_value(codes, work, i, j)
+        value = pairs[np.uint64(at + j)] if stored else pair_value(codes, work, i, j)
         if value < least:
             near, least = np.int64(j), value
     ints[field.NEAR, i] = near
@@ -232,47 +298,96 @@ def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
 
 
 @inner
+def first_pairs(codes: Codes, work: PoolRoom, opened: int, stored: int, narrowed: int) -> int:
+    """Weigh all pairs of open units, and find the unit that merges best with each; return the best of all, or -1."""
+    ints, values, pairs, grown, queue = work.ints, work.value, work.pairs, work.grown, work.ints[field.QUEUE]
+    for place in range(opened):
+        ints[field.NEAR, queue[place]], values[queue[place]] = -1, np.inf
+    best = -1
+    least_of_all = np.inf
+    for place in range(opened):
+        i = np.int64(queue[place])
+        weigh_pairs(codes, work, i, place + 1, opened, narrowed)
+        near, least = np.int64(ints[field.NEAR, i]), values[i]
+        for later in range(place + 1, opened):
+            j = np.int64(queue[np.uint64(later)])
+            value = grown[np.uint64(later)]
+            if stored:
+                pairs[np.uint64(i * stored + j)] = pairs[np.uint64(j * stored + i)] = value
+            if value < least:
+                near, least = j, value
+            if value < values[np.uint64(j)]:
+                ints[field.NEAR, j], values[np.uint64(j)] = i, value
+        ints[field.NEAR, i], values[i] = near, least
+        if least < least_of_all:
+            best, least_of_all = i, least
+    return best
+
+
+@inner
+def next_pairs(
+    codes: Codes, work: PoolRoom, i: int, j: int, opened: int, stored: int, narrowed: int, stays: bool
+) -> int:
+    """Find what merges best with each open unit now that ``i`` has taken in ``j``; return the best of all, or -1.
+
+    Open units stand in the order of their numbers, so that of equals the one with the lowest number is the first.
+    """
+    ints, values, pairs, grown, queue = work.ints, work.value, work.pairs, work.grown, work.ints[field.QUEUE]
+    if stays:
+        weigh_pairs(codes, work, i, 0, opened, narrowed)
+    near, nearest = np.int64(-1), np.inf
+    best, least = np.int64(-1), np.inf
+    for place in range(opened):
+        u = np.int64(queue[place])
+        if u == i:
+            continue
+        if stays:
+            value = grown[place]
+            if stored:
+                pairs[np.uint64(i * stored + u)] = pairs[np.uint64(u * stored + i)] = value
+            if value < nearest:
+                near, nearest = u, value
+        if ints[field.NEAR, np.uint64(u)] == i or ints[field.NEAR, np.uint64(u)] == j:
+            find_near(codes, work, u, opened, stored)
+        elif stays and grown[place] < values[np.uint64(u)]:
+            ints[field.NEAR, u], values[np.uint64(u)] = i, grown[place]
+        if values[np.uint64(u)] < least:
+            best, least = u, values[np.uint64(u)]
+    if stays:
+        ints[field.NEAR, i], values[i] = near, nearest
+        if nearest < least or (nearest == least and i < best):
+            best = i
+    return best
+
+
+@inner
 def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int) -> None:
-    """Merge the pair of open units that costs least per row, until one is left; what may be a group closes."""
-    ints, values, pairs = work.ints, work.value, work.pairs
+    """Merge the pair of open units that costs least per row, until one is left; what may be a group closes.
+
+    What pairs cost is ``stored`` unless they are too many: the number of units then, by which rows of the table differ.
+    """
+    ints = work.ints
     opened = 0
     for i in range(units):
         if ints[field.OPEN, i]:
             ints[field.QUEUE, opened] = i
             opened += 1
-    stored = units <= pairs.shape[0]
-    for place in range(opened):
-        ints[field.NEAR, ints[field.QUEUE, place]], values[ints[field.QUEUE, place]] = -1, np.inf
-    for place in range(opened):
-        if stored:
-            weigh_pairs(codes, work, ints[field.QUEUE, place], place + 1, opened, True)
-        else:
-            find_near(codes, work, ints[field.QUEUE, place], opened, stored)
+    if opened < 2:
+        return
+    stored = units if units * units <= len(work.pairs) else 0
+    narrowed = narrow_units(codes, work, opened)
+    i = first_pairs(codes, work, opened, stored, narrowed)
     while opened > 1:
-        i = -1
-        least = np.inf
-        for place in range(opened):
-            u = ints[field.QUEUE, place]
-            if values[np.uint64(u)] < least:
-                i, least = np.int64(u), values[np.uint64(u)]
         if i < 0:
             return
-        j = ints[field.NEAR, i]
+        j = np.int64(ints[field.NEAR, i])
         merge_pair(codes, work, i, j)
+        narrow_again(work, i, narrowed)
         opened = close(work, j, opened)
         stays = not unit_allowed(models, work, k, i)
         if not stays:
             opened = close(work, i, opened)
-        elif stored:
-            weigh_pairs(codes, work, i, 0, opened, False)
-        for place in range(opened):
-            u = ints[field.QUEUE, place]
-            if u == i or ints[field.NEAR, u] == i or ints[field.NEAR, u] == j:
-                find_near(codes, work, u, opened, stored)
-            elif stays:
-                value = pairs[u, i] if stored else pair_value(codes, work, u, i)
-                if value < values[u]:
-                    ints[field.NEAR, u], values[u] = i, value
+        i = next_pairs(codes, work, i, j, opened, stored, narrowed, stays)
 
 
 @inner
