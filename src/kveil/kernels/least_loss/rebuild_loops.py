@@ -298,13 +298,11 @@ def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
 
 
 @inner
-def first_pairs(codes: Codes, work: PoolRoom, opened: int, stored: int, narrowed: int) -> int:
-    """Weigh all pairs of open units, and find the unit that merges best with each; return the best of all, or -1."""
+def first_pairs(codes: Codes, work: PoolRoom, opened: int, stored: int, narrowed: int) -> None:
+    """Weigh all pairs of open units, and find the unit that merges best with each, of equals the first."""
     ints, values, pairs, grown, queue = work.ints, work.value, work.pairs, work.grown, work.ints[field.QUEUE]
     for place in range(opened):
         ints[field.NEAR, queue[place]], values[queue[place]] = -1, np.inf
-    best = -1
-    least_of_all = np.inf
     for place in range(opened):
         i = np.int64(queue[place])
         weigh_pairs(codes, work, i, place + 1, opened, narrowed)
@@ -319,45 +317,60 @@ def first_pairs(codes: Codes, work: PoolRoom, opened: int, stored: int, narrowed
             if value < values[np.uint64(j)]:
                 ints[field.NEAR, j], values[np.uint64(j)] = i, value
         ints[field.NEAR, i], values[i] = near, least
-        if least < least_of_all:
-            best, least_of_all = i, least
+
+
+@inner
+def best_open(codes: Codes, work: PoolRoom, opened: int, stored: int) -> int:
+    """Return the open unit that merges best with another one, of equals the first, or -1.
+
+    What a unit merges best with may be unknown, and `PoolRoom.value` then no more than that value: it is looked for only
+    where that decides.
+    """
+    ints, values, queue = work.ints, work.value, work.ints[field.QUEUE]
+    best = np.int64(-1)
+    for _ in range(opened + 1):  # every turn but the last finds what one unit merges best with
+        best, least = np.int64(-1), np.inf
+        for place in range(opened):
+            u = np.int64(queue[place])
+            if values[np.uint64(u)] < least:
+                best, least = u, values[np.uint64(u)]
+        if best < 0 or ints[field.NEAR, best] >= 0:
+            break
+        find_near(codes, work, best, opened, stored)
     return best
 
 
 @inner
 def next_pairs(
     codes: Codes, work: PoolRoom, i: int, j: int, opened: int, stored: int, narrowed: int, stays: bool
-) -> int:
-    """Find what merges best with each open unit now that ``i`` has taken in ``j``; return the best of all, or -1.
+) -> None:
+    """Reckon what open units merge best with now that ``i`` has taken in ``j``.
 
-    Open units stand in the order of their numbers, so that of equals the one with the lowest number is the first.
+    Where that was one of the two, it is unknown (-1) unless ``i`` is still the best; no other unit comes below the old
+    value.
     """
     ints, values, pairs, grown, queue = work.ints, work.value, work.pairs, work.grown, work.ints[field.QUEUE]
     if stays:
         weigh_pairs(codes, work, i, 0, opened, narrowed)
     near, nearest = np.int64(-1), np.inf
-    best, least = np.int64(-1), np.inf
     for place in range(opened):
         u = np.int64(queue[place])
         if u == i:
             continue
+        last = np.int64(ints[field.NEAR, np.uint64(u)])
+        if last == i or last == j:
+            last = -1
         if stays:
             value = grown[place]
             if stored:
                 pairs[np.uint64(i * stored + u)] = pairs[np.uint64(u * stored + i)] = value
             if value < nearest:
                 near, nearest = u, value
-        if ints[field.NEAR, np.uint64(u)] == i or ints[field.NEAR, np.uint64(u)] == j:
-            find_near(codes, work, u, opened, stored)
-        elif stays and grown[place] < values[np.uint64(u)]:
-            ints[field.NEAR, u], values[np.uint64(u)] = i, grown[place]
-        if values[np.uint64(u)] < least:
-            best, least = u, values[np.uint64(u)]
+            if value < values[np.uint64(u)] or (value == values[np.uint64(u)] and i < last):
+                last, values[np.uint64(u)] = i, value
+        ints[field.NEAR, np.uint64(u)] = last
     if stays:
         ints[field.NEAR, i], values[i] = near, nearest
-        if nearest < least or (nearest == least and i < best):
-            best = i
-    return best
 
 
 @inner
@@ -376,8 +389,9 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
         return
     stored = units if units * units <= len(work.pairs) else 0
     narrowed = narrow_units(codes, work, opened)
-    i = first_pairs(codes, work, opened, stored, narrowed)
+    first_pairs(codes, work, opened, stored, narrowed)
     while opened > 1:
+        i = best_open(codes, work, opened, stored)
         if i < 0:
             return
         j = np.int64(ints[field.NEAR, i])
@@ -387,7 +401,7 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
         stays = not unit_allowed(models, work, k, i)
         if not stays:
             opened = close(work, i, opened)
-        i = next_pairs(codes, work, i, j, opened, stored, narrowed, stays)
+        next_pairs(codes, work, i, j, opened, stored, narrowed, stays)
 
 
 @inner
