@@ -27,6 +27,7 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
 BLOCK = 16_384  # rows that are searched together
+LARGE = 4 * BLOCK  # rows above which pools are smaller at first, and tries more
 LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
 ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
 CHUNK = 500  # tries between two looks at the clock
@@ -58,7 +59,7 @@ class SearchedBlock:
 
 
 def by_first_row(group: Ints, groups: int) -> tuple[Ints, Ints]:
-    """Number groups by their first rows: return the rows' new numbers, and the old numbers in the new order.
+    """Return the rows' groups, numbered by their first rows, and the old numbers in the new order.
 
     Numbers without a row are left out. Nothing is sorted but the groups.
     """
@@ -223,7 +224,10 @@ class GroupSearch:
         rows = len(self.best.rows)
         if not rows or not self.best.cost:
             return
-        tries_per_row = tries_in_groups(tries_per_row)
+        large = rows > LARGE
+        tries_per_row = tries_in_groups(tries_per_row, large=large)
+        first = field.FIRST_TRIES_OF_LARGE if large else field.FIRST_TRIES
+        fewer = field.FIRST_GROUPS_OF_LARGE if large else field.FIRST_GROUPS
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.refined.k)
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
@@ -231,8 +235,8 @@ class GroupSearch:
         for number in range(rounds):
             if self.watch.over():
                 return
-            late = number * tries_per_row >= rounds * field.FIRST_TRIES
-            self.most_groups = field.MOST_GROUPS if late else field.FIRST_GROUPS
+            late = number * tries_per_row >= rounds * first
+            self.most_groups = field.MOST_GROUPS if late else fewer
             self._round(number, blocks, round(tries / rounds / blocks), values)
 
     def _values(self) -> SensitiveCodes | None:
@@ -318,9 +322,7 @@ class GroupSearch:
         group, kept = by_first_row(state.rows[field.GROUP], len(rows))
         settled, after = new_state(base, zone, group, self.codes, 0)  # shows what covers its rows, and no more
         code = settled.code[: len(kept)].copy()
-        return SearchedBlock(
-            group, code, before - after, int(state.counts[field.TRIES]), int(state.counts[field.KEPT])
-        )
+        return SearchedBlock(group, code, before - after, int(state.counts[field.TRIES]), int(state.counts[field.KEPT]))
 
     # ------------------------------------------------------------------------------------------ the result
 
