@@ -10,10 +10,10 @@ from pydantic import BeforeValidator, Field
 from kveil.policy.fields import Number, PolicyPart
 
 NORMAL, BEST = 1.7, 12.0  # tries per row
-# What these efforts stand for in the search in groups, where a try takes less time than one of items or of overlaps. The
-# pools of large tables are smaller at first, so that tries take less time there.
+# What these efforts stand for in the search in groups, where a try takes less time than one of items or of overlaps.
+# Large tables have fewer, since they take long enough.
 IN_GROUPS = {NORMAL: 3.0, BEST: 15.6}
-IN_LARGE_TABLES = {NORMAL: 3.4, BEST: 15.6}
+IN_LARGE_TABLES = {NORMAL: 2.4, BEST: 15.6}
 
 
 def tries_in_groups(tries_per_row: float, *, large: bool) -> float:

@@ -50,9 +50,6 @@ SWAPS_NOTHING = 1 << 62
 # Tuned on Adult with k of 5 and 10.
 MOST_GROUPS = 11  # in a pool; at first FIRST_GROUPS, until so many tries per row were done
 FIRST_GROUPS, FIRST_TRIES = 8, 2.0
-# Of tables of more rows than Adult's, tuned on 100,000 and a million made-up ones: small pools gain more per second until
-# little is left to be gained, which many tries do not come to there.
-FIRST_GROUPS_OF_LARGE, FIRST_TRIES_OF_LARGE = 5, 3.5
 SEED_DRAWS = 64  # rows that are drawn at most to find one that costs something
 SEEDS = 3  # rows that are found so; neighbours are sought of the one whose group costs most
 NEAR_GROUPS = 14  # groups near a row that are listed at once
