@@ -107,7 +107,7 @@ class BothSearches:
         """Return room with a pool's rows and groups; the state draws next what the twin draws next."""
         rows, room = len(pool.rows), pool_room(self.state, self.twin.room)
         if not stored:  # pairs are reckoned when they are asked for, as where there are too many for a table
-            room = room._replace(pairs=np.zeros((0, 0)))
+            room = room._replace(pairs=np.zeros(0))
         room.ints[field.POOL, :rows] = pool.rows
         room.ints[field.CORE] = -1
         room.ints[field.CORE, : len(pool.cores)] = pool.cores

@@ -172,25 +172,12 @@ class GroupSearch:
             return len(units[u]) >= case.k and self.allowed(units[u])
 
         opened = [u for u in range(len(units)) if not may_be(u)]
-        near: dict[int, tuple[float, int]] = {}
-
-        def look(u: int) -> None:
-            near[u] = min(((value(u, v), v) for v in opened if v != u), default=(float("inf"), -1))
-
-        for u in opened:
-            look(u)
         while len(opened) > 1:
-            i = min(opened, key=lambda u: (near[u][0], u))
-            j = near[i][1]
+            _, i, j = min((value(u, v), u, v) for u in opened for v in opened if u != v)
             units[i], units[j] = units[j] + units[i], []
             opened.remove(j)
             if may_be(i):
                 opened.remove(i)
-            for u in opened:
-                if u == i or near[u][1] in (i, j):
-                    look(u)
-                elif i in opened and value(u, i) < near[u][0]:
-                    near[u] = value(u, i), i
         pool.groups = [[] for _ in pool.cores] + [own for u, own in enumerate(units) if own and u not in opened]
         if not pool.groups:
             return False

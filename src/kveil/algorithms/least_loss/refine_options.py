@@ -11,12 +11,14 @@ from kveil.policy.fields import Number, PolicyPart
 
 NORMAL, BEST = 1.7, 12.0  # tries per row
 # What these efforts stand for in the search in groups, where a try takes less time than one of items or of overlaps.
-IN_GROUPS = {NORMAL: 2.4, BEST: 15.6}
+# Large tables have fewer, since they take long enough.
+IN_GROUPS = {NORMAL: 3.0, BEST: 15.6}
+IN_LARGE_TABLES = {NORMAL: 2.4, BEST: 15.6}
 
 
-def tries_in_groups(tries_per_row: float) -> float:
+def tries_in_groups(tries_per_row: float, *, large: bool) -> float:
     """Return the tries per row in groups: other numbers than those of `normal` and `best` stand for themselves."""
-    return IN_GROUPS.get(tries_per_row, tries_per_row)
+    return (IN_LARGE_TABLES if large else IN_GROUPS).get(tries_per_row, tries_per_row)
 
 
 def _effort(value: object) -> object:

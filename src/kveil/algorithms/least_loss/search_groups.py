@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
 BLOCK = 16_384  # rows that are searched together
+LARGE = 4 * BLOCK  # rows above which `normal` has fewer tries
 LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
 ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
 CHUNK = 500  # tries between two looks at the clock
@@ -43,6 +45,30 @@ class Grouping:
     group: Ints
     code: Ints  # group × attribute
     cost: int
+
+
+@dataclass
+class SearchedBlock:
+    """The groups of a block's rows after a round, what each shows, what was gained, and the tries done and kept."""
+
+    group: Ints
+    code: Ints
+    gained: int
+    tries: int
+    kept: int
+
+
+def by_first_row(group: Ints, groups: int) -> tuple[Ints, Ints]:
+    """Return the rows' groups, numbered by their first rows, and the old numbers in the new order.
+
+    Numbers without a row are left out. Nothing is sorted but the groups.
+    """
+    place = np.full(groups, len(group), dtype=np.int32)
+    place[group[::-1]] = np.arange(len(group) - 1, -1, -1, dtype=np.int32)  # the last one that is written stays
+    order = np.argsort(place, kind="stable")[: int((place < len(group)).sum())]
+    rank = np.empty(groups, dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank[group], order
 
 
 class GroupSearch:
@@ -67,33 +93,34 @@ class GroupSearch:
         group, _ = group_rows(codes)
         self.best = self._settle(refined.rows, group)
 
-    def base(self, rows: Ints) -> Ints:
-        """Return what rows would show alone; what follows another attribute has no say, and shows a root."""
-        base = self.refined.base(rows)
+    @cached_property
+    def _base(self) -> Ints:
+        """What every row of the table would show alone; asked for by each block in each round, so reckoned once."""
+        base = self.refined.base(np.arange(self.refined.table.rows, dtype=np.int32))
         base[:, [self.refined.positions.index(follower.right) for follower in self.followers]] = 0
         return base
+
+    def base(self, rows: Ints) -> Ints:
+        """Return what rows would show alone; what follows another attribute has no say, and shows a root."""
+        return np.take(self._base, rows, axis=0)
 
     def _settle(self, rows: Ints, group: Ints) -> Grouping:
         """Return groups as what covers their rows, numbered by their first row, those that show the same merged."""
         if not len(rows):
             return Grouping(rows, group, np.zeros((0, len(self.refined.positions)), dtype=np.int32), 0)
-        base = self.base(rows)
-        state, cost = new_state(base, self.zone[rows], group, self.codes, 0)
-        code = state.code[: int(group.max()) + 1]
+        state, cost = new_state(self.base(rows), self.zone[rows], group, self.codes, 0)
+        return self._merged(rows, group, state.code[: int(group.max()) + 1], cost)
+
+    def _merged(self, rows: Ints, group: Ints, code: Ints, cost: int) -> Grouping:
+        """Return groups, given what each shows, numbered by their first row, those that show the same merged."""
         # A group that shows the same in another zone is not the same: its rows may show less.
         zone = np.zeros(len(code), dtype=np.int32)
         zone[group] = self.zone[rows]
         words = code.astype(np.int64)
         halves = np.concatenate([(words & 0x7FFFFFFF).T, (words >> 31).T, zone[None, :]]).astype(np.int32)
         merged, first = group_rows(halves)
-        group = merged[group]
-        _, place, group = np.unique(group, return_index=True, return_inverse=True)
-        order = np.argsort(place, kind="stable")
-        rank = np.empty(len(order), dtype=np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        shown = np.empty((len(first), code.shape[1]), dtype=code.dtype)
-        shown[rank] = code[first]
-        return Grouping(rows, rank[group.reshape(-1)], shown, cost)
+        group, kept = by_first_row(merged[group], len(first))
+        return Grouping(rows, group, code[first[kept]], cost)
 
     def valid(self, found: Grouping) -> bool:
         """Tell whether every group satisfies every model and shows something."""
@@ -197,7 +224,7 @@ class GroupSearch:
         rows = len(self.best.rows)
         if not rows or not self.best.cost:
             return
-        tries_per_row = tries_in_groups(tries_per_row)
+        tries_per_row = tries_in_groups(tries_per_row, large=rows > LARGE)
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.refined.k)
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
@@ -242,16 +269,17 @@ class GroupSearch:
         return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
 
     def _round(self, number: int, blocks: int, tries: int, values: SensitiveCodes | None) -> None:
-        group_of = self.best.group.copy()
-        offset = len(self.best.code)
+        group_of = np.empty_like(self.best.group)
+        codes: list[Ints] = []
+        offset = 0
         cuts = self._cut(number, blocks)
-        block_of = np.empty(offset, dtype=np.int32)
+        block_of = np.empty(len(self.best.code), dtype=np.int32)
         for b, groups in enumerate(cuts):
             block_of[groups] = b
         total = self.best.cost
-        by_block = members_by_group(block_of[group_of], len(cuts))
+        by_block = members_by_group(block_of[self.best.group], len(cuts))
         with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
-            waiting: dict[Future[tuple[Ints, int, int, int]], Ints] = {}
+            waiting: dict[Future[SearchedBlock], Ints] = {}
             for b, places in enumerate(own.astype(np.int32) for own in by_block.split()):
                 seed = np.random.SeedSequence([self.refined.table.policy.seed, self.refined.number, number, b])
                 word = int(seed.generate_state(1, np.uint64)[0])
@@ -263,33 +291,35 @@ class GroupSearch:
                     done, pending = wait(pending, timeout=TOLD_EVERY)
                     self.watch.tell(total)
                     for future in done:
-                        group, gained, tried, kept = future.result()
-                        group_of[waiting[future]] = group + offset
-                        offset += int(group.max(initial=-1)) + 1
-                        total -= gained
-                        self.watch.tries += tried
-                        self.watch.kept += kept
+                        found = future.result()
+                        group_of[waiting[future]] = found.group + offset
+                        codes.append(found.code)
+                        offset += len(found.code)
+                        total -= found.gained
+                        self.watch.tries += found.tries
+                        self.watch.kept += found.kept
             except BaseException:
                 self.watch.stop.ask()  # the other blocks end soon, and with them the pool
                 raise
-        _, group_of = np.unique(group_of, return_inverse=True)
-        self.best = self._settle(self.best.rows, group_of.reshape(-1).astype(np.int32))
+        self.best = self._merged(self.best.rows, group_of, np.concatenate(codes), total)
 
-    def _block(self, places: Ints, seed: int, models: Models | None, tries: int) -> tuple[Ints, int, int, int]:
-        """Search a block; return the rows' groups, what was gained, the tries, and how many of them were kept."""
+    def _block(self, places: Ints, seed: int, models: Models | None, tries: int) -> SearchedBlock:
+        """Search a block."""
         rows = self.best.rows[places]
-        _, group = np.unique(self.best.group[places], return_inverse=True)
-        state, _ = new_state(self.base(rows), self.zone[rows], group.reshape(-1), self.codes, seed)
+        group, _ = by_first_row(self.best.group[places], len(self.best.code))
+        base, zone = self.base(rows), self.zone[rows]
+        state, before = new_state(base, zone, group, self.codes, seed)
         room = pool_room(state, max(POOL, 3 * self.refined.k))
-        gained = 0
         while state.counts[field.TRIES] < tries and not self.watch.over():
             number = min(CHUNK, tries - int(state.counts[field.TRIES]))
             most, hides = self.most_groups, self.refined.hides
-            gained += search(state, self.codes, models, room, self.refined.k, number, hides=hides, most_groups=most)
+            search(state, self.codes, models, room, self.refined.k, number, hides=hides, most_groups=most)
             if not (state.cost * state.groups[field.SIZE]).any():
                 break
-        tried, kept = int(state.counts[field.TRIES]), int(state.counts[field.KEPT])
-        return state.rows[field.GROUP].copy(), gained, tried, kept
+        group, kept = by_first_row(state.rows[field.GROUP], len(rows))
+        settled, after = new_state(base, zone, group, self.codes, 0)  # shows what covers its rows, and no more
+        code = settled.code[: len(kept)].copy()
+        return SearchedBlock(group, code, before - after, int(state.counts[field.TRIES]), int(state.counts[field.KEPT]))
 
     # ------------------------------------------------------------------------------------------ the result
 

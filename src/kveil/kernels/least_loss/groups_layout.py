@@ -36,14 +36,15 @@ PLACED_SIZE, PLACED_COST = range(2)
 # `PoolRoom.ints`. Per row of the pool: the row, the group it is in, another such group on trial, the next row of its
 # unit, whether it is alone in its group. Per unit: its first row, its nearest unit, whether it is open. Per group: the
 # old group whose core it keeps, -1 for none. Then lists: members of a group, rows to be judged, open units in order,
-# and the old groups some of whose rows stay together (their units stand in MEMBERS).
-POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS, QUEUE, STAYED = range(13)
-POOL_INTS = 13
+# the old groups some of whose rows stay together (their units stand in MEMBERS), attributes in which open units differ.
+POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS, QUEUE, STAYED, VARIES = range(14)
+POOL_INTS = 14
 # `PoolRoom.longs`: what a row's group would cost without it; sizes and costs of groups, of groups on trial, of units;
 # per attribute its noise and where its costs begin; how near a group is; by how much a group's cost changes when a row
-# is swapped for one that adds nothing, SWAPS_NOTHING for a row that is not to be looked at.
-LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE, CHANGE = range(11)
-POOL_LONGS = 11
+# is swapped for one that adds nothing, SWAPS_NOTHING for a row that is not to be looked at; the noise of attributes in
+# which open units differ, then what the others cost; what merging a unit with each open one costs.
+LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE, CHANGE, WEIGHT, SUM = range(13)
+POOL_LONGS = 13
 SWAPS_NOTHING = 1 << 62
 
 # Tuned on Adult with k of 5 and 10.
@@ -105,18 +106,21 @@ class PoolRoom(NamedTuple):
     """Room for one pool: its rows, the units they are merged into, the groups they become.
 
     ``without`` is what a row's group would show without it; ``code``, ``trial`` and ``unit`` what groups, groups on
-    trial and units show; ``run`` what covers the members from one on; ``pairs`` what merging two units costs, ``value``
-    with the nearest.
+    trial and units show; ``run`` what covers the members from one on; ``narrow`` what units show in the attributes in
+    which they differ. ``pairs`` is what merging two units costs, unit by unit, ``value`` with the nearest, ``grown``
+    what merging one unit with each open one does.
     """
 
     ints: Ints
     longs: Longs
     value: Floats
+    grown: Floats
     pairs: Floats
     without: Ints
     code: Ints
     trial: Ints
     unit: Ints
+    narrow: Ints
     run: Ints
 
 

@@ -46,11 +46,13 @@ def pool_room(state: GroupedRows, rows: int) -> PoolRoom:
     """Return room for pools of so many rows; its memory is linear in them."""
     width = state.base.shape[1]
     wide = np.zeros((rows + field.MOST_GROUPS, width), dtype=state.base.dtype)
-    spots = rows + max(field.NEAR_GROUPS, width)
+    spots = rows + max(field.NEAR_GROUPS, width + 2)
+    narrow = np.zeros((rows, width + 1), dtype=np.int32)
     stored = min(rows, field.MOST_STORED)
     return PoolRoom(
         np.zeros((field.POOL_INTS, spots), dtype=np.int32), np.zeros((field.POOL_LONGS, spots), dtype=np.int64),
-        np.zeros(rows), np.zeros((stored, stored)), wide.copy(), wide.copy(), wide.copy(), wide.copy(), wide,
+        np.zeros(rows), np.zeros(rows), np.zeros(stored * stored),
+        wide.copy(), wide.copy(), wide.copy(), wide.copy(), narrow, wide,
     )  # fmt: skip
 
 

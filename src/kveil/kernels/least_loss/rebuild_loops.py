@@ -8,14 +8,8 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
-from kveil.kernels.least_loss.join_loops import (
-    copy_row,
-    cost_of,
-    cover_cost,
-    cover_vector,
-    joined_cost,
-    vector_cost,
-)
+from kveil.kernels.least_loss.join_loops import copy_row, cost_of, cover_cost, cover_vector, vector_cost
+from kveil.kernels.least_loss.unit_pairs_loops import best_open, first_pairs, narrow_again, narrow_units, next_pairs
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 from kveil.kernels.random.draw_loops import draw
@@ -62,76 +56,6 @@ def group_allowed(
             ints[field.ROWS, number] = ints[field.POOL, at]
             number += 1
     return number == 0 or (number >= k and models_hold(models, ints, number))
-
-
-@inner
-def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int, first: bool) -> None:
-    """Reckon by how much the cost of a unit and each open one, from a place on, grows per row when they are merged.
-
-    Attributes are weighed by chance. When all pairs are weighed, one unit after another, for the ``first`` time, the
-    unit that merges best with each, of equals the first, is found as well.
-    """
-    ints, longs, unit, pairs, values, table = work.ints, work.longs, work.unit, work.pairs, work.value, codes.longs
-    width = unit.shape[1]
-    near, least = np.int64(ints[field.NEAR, i]), values[i]
-    every_small = True
-    for a in range(width):
-        every_small &= codes.about[a, field.KIND] == field.SMALL
-        longs[field.OFFSET, a] = codes.about[a, field.LEAF_AT] + np.int64(unit[i, a]) * codes.about[a, field.WIDTH]
-    mine = longs[field.UNIT_HAS, i]
-    spent = longs[field.UNIT_COSTS, i] * mine
-    for place in range(start, opened):
-        j = ints[field.QUEUE, place]
-        if j == i:
-            continue
-        cost = np.int64(0)
-        if every_small:
-            for a in range(width):
-                cost += longs[field.NOISE, a] * table[np.uint64(longs[field.OFFSET, a] + unit[np.uint64(j), a])]
-        else:
-            for a in range(width):
-                cost += longs[field.NOISE, a] * joined_cost(codes, a, unit[i, a], unit[j, a])
-        theirs = longs[field.UNIT_HAS, np.uint64(j)]
-        grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, np.uint64(j)] * theirs
-        value = grown / (mine + theirs)
-        pairs[i, j] = pairs[j, i] = value
-        if first:
-            if value < least:
-                near, least = j, value
-            if value < values[j]:
-                ints[field.NEAR, j], values[j] = i, value
-    if first:
-        ints[field.NEAR, i], values[i] = near, least
-
-
-@inner
-def pair_value(codes: Codes, work: PoolRoom, i: int, j: int) -> float:
-    """Return by how much the cost of two units grows per row when they are merged, as `weigh_pairs` stores it."""
-    longs = work.longs
-    cost = np.int64(0)
-    for a in range(work.unit.shape[1]):
-        cost += longs[field.NOISE, a] * joined_cost(codes, a, work.unit[i, a], work.unit[j, a])
-    mine, theirs = longs[field.UNIT_HAS, i], longs[field.UNIT_HAS, j]
-    spent = longs[field.UNIT_COSTS, i] * mine
-    grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, j] * theirs
-    return grown / (mine + theirs)
-
-
-@inner
-def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -> None:
-    """Find the unit that merges best with a unit; of equals the first."""
-    ints, pairs = work.ints, work.pairs
-    near = -1
-    least = np.inf
-    for place in range(opened):
-        j = ints[field.QUEUE, place]
-        if j == i:
-            continue
-        value = pairs[i, np.uint64(j)] if stored else pair_value(codes, work, i, j)
-        if value < least:
-            near, least = np.int64(j), value
-    ints[field.NEAR, i] = near
-    work.value[i] = least
 
 
 @inner
@@ -233,46 +157,33 @@ def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
 
 @inner
 def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int) -> None:
-    """Merge the pair of open units that costs least per row, until one is left; what may be a group closes."""
-    ints, values, pairs = work.ints, work.value, work.pairs
+    """Merge the pair of open units that costs least per row, until one is left; what may be a group closes.
+
+    What pairs cost is ``stored`` unless they are too many: the number of units then, by which rows of the table differ.
+    """
+    ints = work.ints
     opened = 0
     for i in range(units):
         if ints[field.OPEN, i]:
             ints[field.QUEUE, opened] = i
             opened += 1
-    stored = units <= pairs.shape[0]
-    for place in range(opened):
-        ints[field.NEAR, ints[field.QUEUE, place]], values[ints[field.QUEUE, place]] = -1, np.inf
-    for place in range(opened):
-        if stored:
-            weigh_pairs(codes, work, ints[field.QUEUE, place], place + 1, opened, True)
-        else:
-            find_near(codes, work, ints[field.QUEUE, place], opened, stored)
+    if opened < 2:
+        return
+    stored = units if units * units <= len(work.pairs) else 0
+    narrowed = narrow_units(codes, work, opened)
+    first_pairs(codes, work, opened, stored, narrowed)
     while opened > 1:
-        i = -1
-        least = np.inf
-        for place in range(opened):
-            u = ints[field.QUEUE, place]
-            if values[np.uint64(u)] < least:
-                i, least = np.int64(u), values[np.uint64(u)]
+        i = best_open(codes, work, opened, stored)
         if i < 0:
             return
-        j = ints[field.NEAR, i]
+        j = np.int64(ints[field.NEAR, i])
         merge_pair(codes, work, i, j)
+        narrow_again(work, i, narrowed)
         opened = close(work, j, opened)
         stays = not unit_allowed(models, work, k, i)
         if not stays:
             opened = close(work, i, opened)
-        elif stored:
-            weigh_pairs(codes, work, i, 0, opened, False)
-        for place in range(opened):
-            u = ints[field.QUEUE, place]
-            if u == i or ints[field.NEAR, u] == i or ints[field.NEAR, u] == j:
-                find_near(codes, work, u, opened, stored)
-            elif stays:
-                value = pairs[u, i] if stored else pair_value(codes, work, u, i)
-                if value < values[u]:
-                    ints[field.NEAR, u], values[u] = i, value
+        next_pairs(codes, work, i, j, opened, stored, narrowed, stays)
 
 
 @inner
