@@ -417,6 +417,9 @@ class OverlapTries:
                 left = before - self.total()
                 if repairs > MOST_REPAIRS or left < 0:
                     raise GivenUp
+                waiting = [key for key in self.queue[at:] if 0 < self.size(key) < self.k(key[0])]
+                if len(waiting) > MOST_REPAIRS - repairs:
+                    raise GivenUp
                 self.mend(key, left)
             for row in [row for row, _, _ in self.journal]:
                 if self.is_dear(row) and not self.out[row]:

@@ -9,7 +9,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from kveil.algorithms.least_loss.overlap_starts import grouped_table, halved_table, overlap_starts, tree_of_halves
+from kveil.algorithms.component import components_of
+from kveil.algorithms.least_loss.overlap_starts import (
+    GROUPED,
+    grouped_tables,
+    halved_table,
+    overlap_starts,
+    tree_of_halves,
+)
 from kveil.algorithms.registry import find
 from kveil.engines.solver import run
 from kveil.frames import from_frame
@@ -51,7 +58,7 @@ def test_numbers_that_climbed_by_halves_hold_as_spans(boundary: str, numbers: st
     table = encode(from_frame(frame), policy_over_numbers(boundary, more="suppression: {limit: 0.2}", numbers=numbers))
     assert all(isinstance(tree, Tree) for tree in halved_table(table).trees)
     starts = list(overlap_starts(table, np.random.default_rng(0), None))
-    assert [name for name, _ in starts] == ["halves of numbers"] * 2
+    assert [name for name, _ in starts] == ["halves of numbers"] * 2 + list(GROUPED)
     for _, solution in starts:
         holds(frame, table, solution)
 
@@ -67,15 +74,38 @@ def test_groups_of_a_constraint_over_everything_climb_together(spans: bool) -> N
         holds(frame, table, solution)
         names.append(name)
     assert names[-1] == "groups of one constraint"
-    together = grouped_table(halved_table(table), valid) if not spans else None
-    if together is not None:
+    for _, together in [] if spans else grouped_tables(table, valid):
         shown = np.array([together.low, together.high]).reshape(-1, table.rows)
         assert np.unique(shown, axis=1, return_counts=True)[1].min() >= 2
     assert run(find("least-loss"), table, {}).details["start"] in {"halves of numbers", "groups of one constraint"}
 
 
-def test_nothing_is_grouped_where_no_constraint_is_over_everything() -> None:
-    table = encode(from_frame(people(100)), policy_of(PRIVACY))
+def test_rows_are_as_wide_as_their_groups_under_the_costliest_constraints() -> None:
+    frame = people(300)
+    table = encode(from_frame(frame), policy_of(PRIVACY))
     valid = run(find("classfly+complete"), table, {})
-    assert grouped_table(table, valid) is None
+    constraints = components_of(table)[0].constraints
+    grouped = list(grouped_tables(table, valid))
+    assert [name for name, _ in grouped] == list(GROUPED)
+    for _, together in grouped:
+        fewest = []
+        for own in constraints:
+            shown = np.concatenate([together.low[own.positions], together.high[own.positions]])
+            fewest.append(np.unique(shown, axis=1, return_counts=True)[1].min())
+        assert sum(few >= own.k for few, own in zip(fewest, constraints, strict=True)) >= 1
+        assert (together.low <= table.low).all()
+        assert (together.high >= table.high).all()
+    starts = list(overlap_starts(table, np.random.default_rng(0), valid))
+    assert [name for name, _ in starts] == [name for name, _ in grouped]
+    for _, solution in starts:
+        holds(frame, table, solution)
+
+
+def test_groups_of_a_constraint_of_large_k_are_no_start() -> None:
+    large = (
+        "[{model: k-anonymity, attributes: [age, city], k: 26}, {model: k-anonymity, attributes: [age, sex], k: 30}]"
+    )
+    table = encode(from_frame(people(200)), policy_of(large))
+    valid = run(find("classfly+complete"), table, {})
+    assert list(grouped_tables(table, valid)) == []
     assert list(overlap_starts(table, np.random.default_rng(0), valid)) == []

@@ -34,7 +34,9 @@ from kveil.table.tree import Tree
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
 ROWS_FOR_BOTH_WAYS = 1_000  # of a table on which both ways are tried in any case
 CLIMBING = {"classfly+complete"}  # chooses what to climb by distinct values, or by what is set aside for its loss
-DESCENDED = 2  # starts that are offered cheaper values before one is chosen, where constraints overlap
+DESCENDED = 3  # starts that are searched a little before one is chosen, where constraints overlap
+MUCH_DEARER = 2.0  # none of them loses so many times as much as the one that loses least
+FIRST_TRIES = 0.5  # tries per row of each of them
 
 
 class LeastLossOptions(DivideOptions):
@@ -46,7 +48,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
 
     So what is refined never loses more than any of them, unless the time is over before all were tried: the best so far
     is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
-    Where constraints overlap, the starts that lose least descend first, and the lowest of them is taken.
+    Where constraints overlap, the starts that lose least are searched a little, and the lowest of them is taken.
     """
     policy = table.policy
     several = len(binding_sets(policy)) > 1
@@ -104,7 +106,7 @@ def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
 
 
 def _descends(table: Table) -> bool:
-    """Tell whether starts are compared by what is left of their loss once cheaper values were offered to all rows.
+    """Tell whether starts are compared by what is left of their loss once each was searched a little.
 
     Where a rule is declared, or items are generalized, what loses least may not be what can be kept.
     """
@@ -115,11 +117,14 @@ def _descends(table: Table) -> bool:
 
 
 def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float, Solution]:
-    """Return the start that loses least after a descent, with its loss; the first one where time runs out."""
+    """Return the start that loses least after a descent and a few tries, with its loss; the first if time runs out."""
     lowest = []
-    for _, solution in found:
+    for loss, solution in found:
+        if loss > MUCH_DEARER * found[0][0]:
+            break
         try:
-            refined = settle_unless_dearer(table, refine(table, solution, 0, None, silent), solution)
+            refined = refine(table, solution, FIRST_TRIES, None, silent)
+            refined = settle_unless_dearer(table, refined, solution)
         except OutOfTime:
             return found[0]
         lowest.append((released_loss(table, refined), refined))

@@ -2,7 +2,8 @@
 
 Classfly+ knows trees alone. Spans of numbers are halved for it, again and again, which makes a tree; what it then shows
 is read as spans. Where one constraint is over all attributes of its component, it is solved by itself first, as groups.
-Rows of a group are then one thing to Classfly+, which raises groups until the other constraints hold, too.
+Rows of a group are then one thing to Classfly+, which raises groups until the other constraints hold, too. Elsewhere
+that is done with the constraint that costs most by itself, and then with the next one, too.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from operator import itemgetter
 
 import numpy as np
 
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
-from kveil.algorithms.component import components_of
+from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.least_loss.layout import whole_numbers
-from kveil.algorithms.least_loss.search_groups import group_search_of
+from kveil.algorithms.least_loss.search_groups import GroupSearch, group_search_of
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.settle import settle
 from kveil.errors import Unmeetable
@@ -30,6 +32,9 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree, depths_of, heights_of
 
 GROUP_TRIES = 8.0  # per row, for the constraint that is solved first
+FEW_GROUP_TRIES = 0.7  # per row, for one that is not over all attributes, of which more than one are solved
+GROUPED = ("groups of one constraint", "groups of two constraints")  # the starts: so many are solved one after another
+MOST_K_OF_PARTS = 25  # k above which these are not solved: groups of one constraint then cost more than they gain
 BY_GAIN = ClassflyOptions(choose="gain", join=True)
 NAME = "classfly+complete"
 
@@ -48,14 +53,12 @@ def overlap_starts(table: Table, rng: np.random.Generator, valid: Solution | Non
                 yield "halves of numbers", settle(table, with_spans(table, climbed, valid), NAME)
             except Unmeetable:
                 continue
-    together = None if valid is None else grouped_table(climbed, valid)
-    if together is None:
-        return
-    try:
-        solution = replace(classfly_complete(together, BY_GAIN, rng), alike=None)
-        yield "groups of one constraint", settle(table, with_spans(table, climbed, solution), NAME)
-    except Unmeetable:
-        return
+    for name, together in () if valid is None else grouped_tables(climbed, valid):
+        try:
+            solution = replace(classfly_complete(together, BY_GAIN, rng), alike=None)
+            yield name, settle(table, with_spans(table, climbed, solution), NAME)
+        except Unmeetable:
+            continue
 
 
 # ------------------------------------------------------------------------------------------------ halves of numbers
@@ -146,31 +149,79 @@ def with_spans(table: Table, climbed: Table, solution: Solution) -> Solution:
 # ------------------------------------------------------------------------------------------------ groups that climb
 
 
-def grouped_table(table: Table, valid: Solution) -> Table | None:
-    """Return a table in which rows are as wide as their groups under constraints over all attributes of a component.
+def grouped_tables(table: Table, valid: Solution) -> Iterator[tuple[str, Table]]:
+    """Yield tables in which rows are as wide as their groups under some of the constraints, each with a name.
 
-    As far as sizes go: groups look at nobody's values. None where no component has such a constraint beside others.
+    The first has groups under what is over all attributes of a component. Where no component has such a constraint
+    beside others, there is a table for the costliest constraint of each, then one for the next costliest, too: rows
+    that are as wide as their groups are grouped again. As far as sizes go: groups look at nobody's values.
     """
-    order = table.canonical.astype(np.int32)
+    searches = [_whole_searches(component) for component in _overlapping(table)]
+    if any(searches):
+        yield GROUPED[0], _widened(table, valid, [search for found in searches for search in found], GROUP_TRIES)
+        return
+    parts = [_costliest_parts(table, valid, component) for component in _overlapping(table)]
+    for turn, name in enumerate(GROUPED):
+        own = [found[turn] for found in parts if len(found) > turn]
+        if not own:
+            return
+        table = _widened(table, valid, own, FEW_GROUP_TRIES)
+        yield name, table
+
+
+def _overlapping(table: Table) -> list[SearchComponent]:
+    """Return the components whose constraints overlap, as far as sizes go.
+
+    Who is left out later must not follow from what anybody has.
+    """
+    return [component.sizes_only() for component in components_of(table) if not component.over_everything]
+
+
+def _whole_searches(component: SearchComponent) -> list[SearchComponent]:
+    """Return a component with the constraints over all of its attributes alone, if there are any."""
+    whole = [own for own in component.constraints if len(own.over) == len(component.positions)]
+    return [replace(component, constraints=whole)] if whole else []
+
+
+def _costliest_parts(table: Table, valid: Solution, component: SearchComponent) -> list[SearchComponent]:
+    """Return a component's constraints by themselves, those first whose rows lose most once split top-down."""
+    parts = []
+    for number, own in enumerate(component.constraints):
+        part = replace(
+            component,
+            positions=own.positions,
+            names=tuple(table.names[position] for position in own.positions),
+            constraints=[replace(own, over=list(range(len(own.over))))],
+        )
+        groups = _groups_of(table, valid, part)
+        if groups is not None:
+            parts.append((-groups.best.cost, number, part))
+    return [part for _, _, part in sorted(parts, key=itemgetter(0, 1)) if part.largest_k <= MOST_K_OF_PARTS]
+
+
+def _groups_of(table: Table, valid: Solution, component: SearchComponent) -> GroupSearch | None:
+    """Return the search of a component in groups, split top-down, None where a valid solution breaks its models."""
     costs = whole_numbers(table)
+    part = RefinedComponent(replace(component, table=table), valid, table.canonical.astype(np.int32))
+    watch = Watch(Stop(within=current()), silent, float(costs.scale * table.records))
+    groups = group_search_of(part, costs, watch, valid, ())
+    if groups is not None:
+        groups.start_over()
+    return groups
+
+
+def _widened(table: Table, valid: Solution, components: list[SearchComponent], tries_per_row: float) -> Table:
+    """Return a table in which rows are as wide as their groups."""
     low, high = table.low.copy(), table.high.copy()
-    found = False
-    for component in components_of(table):
-        public = component.sizes_only()  # who is left out later must not follow from what anybody has
-        whole = [own for own in public.constraints if len(own.over) == len(component.positions)]
-        if component.over_everything or not whole:
-            continue
-        part = RefinedComponent(replace(public, constraints=whole), valid, order)
-        watch = Watch(Stop(within=current()), silent, float(costs.scale * table.records))
-        groups = group_search_of(part, costs, watch, valid, ())
+    for component in components:
+        groups = _groups_of(table, valid, component)
         if groups is None:
             continue
-        groups.start_over()
-        groups.run(GROUP_TRIES)
-        found = True
+        groups.run(tries_per_row)
+        rows = groups.refined.rows
         for position, shown in zip(component.positions, groups.shown(valid), strict=True):
             tree = table.trees[position]
             assert isinstance(tree, Tree)
-            low[position, part.rows] = tree.first[shown.codes[part.rows]]
-            high[position, part.rows] = tree.last[shown.codes[part.rows]]
-    return replace(table, low=low, high=high) if found else None
+            low[position, rows] = tree.first[shown.codes[rows]]
+            high[position, rows] = tree.last[shown.codes[rows]]
+    return replace(table, low=low, high=high)

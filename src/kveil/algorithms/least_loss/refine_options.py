@@ -14,11 +14,18 @@ NORMAL, BEST = 1.7, 12.0  # tries per row
 # Large tables have fewer, since they take long enough.
 IN_GROUPS = {NORMAL: 3.0, BEST: 15.6}
 IN_LARGE_TABLES = {NORMAL: 2.4, BEST: 15.6}
+# And under overlapping constraints, where tries that cannot be mended end early.
+IN_OVERLAPS = {NORMAL: 2.8, BEST: 20.0}
 
 
 def tries_in_groups(tries_per_row: float, *, large: bool) -> float:
     """Return the tries per row in groups: other numbers than those of `normal` and `best` stand for themselves."""
     return (IN_LARGE_TABLES if large else IN_GROUPS).get(tries_per_row, tries_per_row)
+
+
+def tries_in_overlaps(tries_per_row: float) -> float:
+    """Return the tries per row under overlapping constraints: other numbers stand for themselves, too."""
+    return IN_OVERLAPS.get(tries_per_row, tries_per_row)
 
 
 def _effort(value: object) -> object:

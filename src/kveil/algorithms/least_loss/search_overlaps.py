@@ -18,7 +18,7 @@ import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.overlap_columns import lay_out_columns, may_be_alone, shown_spans
-from kveil.algorithms.least_loss.refine_options import NORMAL
+from kveil.algorithms.least_loss.refine_options import NORMAL, tries_in_overlaps
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
 from kveil.algorithms.program import SURE, Division, ProgramTree, SizeConstraint, kinds_of, program_of
 from kveil.algorithms.small_tables import MOST_PROGRAM_NODES, MOST_PROGRAM_OPTIONS, MOST_PROGRAM_ROWS
@@ -273,7 +273,7 @@ class OverlapSearch:
     def run(self, tries_per_row: float) -> None:
         """Try to move rows that cost something, so many times per row."""
         k = int(self.constraints.k.max())
-        left = round(tries_per_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
+        left = round(tries_in_overlaps(tries_per_row) * len(self.rows) * min(1.0, FEWER_ABOVE / k))
         narrow_at = [left * part // NARROWED for part in range(NARROWED)]
         while left > 0 and len(self.active()) and not self.watch.over():
             number = min(CHUNK, left)

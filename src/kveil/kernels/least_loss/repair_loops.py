@@ -116,6 +116,21 @@ def lower_row(state: ShownRows, trees: NodeColumns, constraints: Constraints, wo
 
 
 @inner
+def too_many_wait(state: ShownRows, constraints: Constraints, work: TryRoom, at: int, most: int) -> bool:
+    """Tell whether more classes of the queue, from a place on, lack rows than may still be mended.
+
+    Mending one may mend another, so this may end a try that would have been kept; most of those it ends would not.
+    """
+    if state.counts[field.QUEUE] - at <= most:
+        return False
+    lacking = 0
+    for later in range(at, state.counts[field.QUEUE]):
+        c, g = work.queue[field.SET, later], work.queue[field.CLASS, later]
+        lacking += 0 < state.classes[c, field.SIZE, g] < constraints.k[c]
+    return lacking > most
+
+
+@inner
 def try_cheaper(
     state: ShownRows,
     trees: NodeColumns,
@@ -143,6 +158,8 @@ def try_cheaper(
             repairs += 1
             left = before - state.counts[field.TOTAL]
             if repairs > field.MOST_REPAIRS or left < 0 or state.counts[field.WORK] > field.MOST_WORK:
+                return False
+            if too_many_wait(state, constraints, work, at, field.MOST_REPAIRS - repairs):
                 return False
             lack = max(constraints.k[c] - state.classes[c, field.SIZE, g], 1)
             if not mend_class(state, trees, constraints, work, c, g, lack, left, hides):
