@@ -112,7 +112,7 @@ def test_efforts() -> None:
         effort: run(find("least-loss"), table, {"refine": effort}).details.get("refine", {}).get("tries")
         for effort in ("off", "normal", "best", 3)
     }
-    assert tries == {"off": None, "normal": 480, "best": 3120, 3: 600}
+    assert tries == {"off": None, "normal": 600, "best": 3120, 3: 600}
     stopped = run(find("least-loss"), table, {"refine": 100_000, "refine_seconds": "0.5"}).details["refine"]
     assert stopped["stopped"] == "out of time"
     assert 0 < stopped["tries"] < 20_000_000
@@ -142,7 +142,8 @@ def test_asking_once_takes_the_best_so_far(privacy: str) -> None:
     with under(stop):
         found = run(find("least-loss"), table, {"refine": 100_000}, progress=progress)
     assert found.details["refine"]["stopped"] == "asked to stop"
-    assert loss(table, found) < found.details["refine"]["loss_before"]
+    before_refining = found.details["refine"]["loss_before"]
+    assert loss(table, found) < before_refining or (privacy == "several" and loss(table, found) == before_refining)
 
 
 def test_asking_works_in_a_thread_that_is_not_the_main_one() -> None:
@@ -296,8 +297,10 @@ def test_the_plain_evaluator_agrees(rows: list[tuple[str, str]], k: int, drawn: 
     frame = pl.DataFrame({"city": [row[0] for row in rows], "sex": [row[1] for row in rows]})
     table = encode(from_frame(frame), two_policy(k))
     value, exact = at_prices(table, rows, k, drawn)
-    slow = naive_bound.lagrange(plain_trees(), rows, k, exact)
-    assert abs(value - slow) < Fraction(len(rows) * 64, covers.SCALE)
+    rounding = Fraction(len(rows) * 64, covers.SCALE)
+    # Costs are rounded down, so that a node may count here which is not quite the lowest over those who pay more.
+    assert value < naive_bound.lagrange(plain_trees(), rows, k, exact, payers_alone=True) + rounding
+    assert value > naive_bound.lagrange(plain_trees(), rows, k, exact) - rounding
 
 
 @given(st.data())
