@@ -11,9 +11,9 @@ from kveil.policy.fields import Number, PolicyPart
 
 NORMAL, BEST = 1.7, 12.0  # tries per row
 # What these efforts stand for in the search in groups, where a try takes less time than one of items or of overlaps.
-# Large tables have fewer, since they take long enough.
+# Large tables have fewer, since they take long enough; see search_groups.LARGE.
 IN_GROUPS = {NORMAL: 3.0, BEST: 15.6}
-IN_LARGE_TABLES = {NORMAL: 2.4, BEST: 15.6}
+IN_LARGE_TABLES = {NORMAL: 2.3, BEST: 15.6}
 # And under overlapping constraints, where tries that cannot be mended end early.
 IN_OVERLAPS = {NORMAL: 2.8, BEST: 20.0}
 

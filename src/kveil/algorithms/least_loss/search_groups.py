@@ -27,7 +27,7 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
 BLOCK = 16_384  # rows that are searched together
-LARGE = 4 * BLOCK  # rows above which `normal` has fewer tries
+LARGE = 4 * BLOCK  # rows above which pools are smaller at first, and `normal` has fewer tries
 LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
 ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
 CHUNK = 500  # tries between two looks at the clock
@@ -224,7 +224,9 @@ class GroupSearch:
         rows = len(self.best.rows)
         if not rows or not self.best.cost:
             return
-        tries_per_row = tries_in_groups(tries_per_row, large=rows > LARGE)
+        large = rows > LARGE
+        tries_per_row = tries_in_groups(tries_per_row, large=large)
+        fewer, until = field.FIRST_OF_LARGE if large else (field.FIRST_GROUPS, field.FIRST_TRIES)
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.refined.k)
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
@@ -232,8 +234,8 @@ class GroupSearch:
         for number in range(rounds):
             if self.watch.over():
                 return
-            late = number * tries_per_row >= rounds * field.FIRST_TRIES
-            self.most_groups = field.MOST_GROUPS if late else field.FIRST_GROUPS
+            late = number * tries_per_row >= rounds * until
+            self.most_groups = field.MOST_GROUPS if late else fewer
             self._round(number, blocks, round(tries / rounds / blocks), values)
 
     def _values(self) -> SensitiveCodes | None:

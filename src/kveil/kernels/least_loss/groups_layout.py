@@ -50,6 +50,7 @@ SWAPS_NOTHING = 1 << 62
 # Tuned on Adult with k of 5 and 10.
 MOST_GROUPS = 11  # in a pool; at first FIRST_GROUPS, until so many tries per row were done
 FIRST_GROUPS, FIRST_TRIES = 8, 2.0
+FIRST_OF_LARGE = 5, 4.0  # in large tables, where a pool of more takes longer than it gains
 SEED_DRAWS = 64  # rows that are drawn at most to find one that costs something
 SEEDS = 3  # rows that are found so; neighbours are sought of the one whose group costs most
 NEAR_GROUPS = 14  # groups near a row that are listed at once
