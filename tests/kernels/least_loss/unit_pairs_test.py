@@ -9,15 +9,30 @@ from called_loops import from_python
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss import unit_pairs_loops as loops
 from kveil.kernels.least_loss.rebuild_loops import make_units as make_units_of
-from laid_groups import both_searches
+from kveil.kernels.least_loss.rebuild_loops import merge_pair as merge_pair_of
+from laid_groups import BothSearches, both_searches
 
 make_units = from_python(make_units_of)
+merge_pair = from_python(merge_pair_of)
+narrow_again = from_python(loops.narrow_again)
+best_open = from_python(loops.best_open)
+next_pairs = from_python(loops.next_pairs)
 narrow_units = from_python(loops.narrow_units)
 first_pairs = from_python(loops.first_pairs)
 
 
+def value(both: BothSearches, noise: list[int], one: list[int], other: list[int]) -> float:
+    """Return by how much the cost of two units grows per row when they are merged, attributes weighed by chance."""
+    twin = both.twin
+    both_show = twin.case.joined(twin.case.cover(one), twin.case.cover(other))
+    spent = sum(len(own) * twin.noisy(noise, twin.case.cover(own)) for own in (one, other))
+    together = len(one) + len(other)
+    return (twin.noisy(noise, both_show) * together - spent) / together
+
+
+@pytest.mark.parametrize("stored", [True, False])
 @pytest.mark.parametrize("seed", range(40))
-def test_every_unit_finds_the_first_of_those_it_merges_best_with(seed: int) -> None:
+def test_units_merge_with_the_first_of_those_they_merge_best_with(seed: int, stored: bool) -> None:
     both = both_searches(seed)
     twin, pool = both.twin, both.drawn_pool()
     room = both.lay_pool(pool)
@@ -30,15 +45,27 @@ def test_every_unit_finds_the_first_of_those_it_merges_best_with(seed: int) -> N
     opened = [unit for unit in range(number) if room.ints[field.OPEN, unit]]
     if len(opened) < 2:
         return
-    room.ints[field.QUEUE, : len(opened)] = opened
-    first_pairs(both.codes, room, len(opened), number, narrow_units(both.codes, room, len(opened)))
-
-    def value(i: int, j: int) -> float:
-        both_show = twin.case.joined(twin.case.cover(units[i]), twin.case.cover(units[j]))
-        spent = sum(len(units[u]) * twin.noisy(noise, twin.case.cover(units[u])) for u in (i, j))
-        together = len(units[i]) + len(units[j])
-        return (twin.noisy(noise, both_show) * together - spent) / together
-
-    found = np.array([min((value(i, j), j) for j in opened if j != i) for i in opened])
+    queue, near = room.ints[field.QUEUE], room.ints[field.NEAR]
+    queue[: len(opened)] = opened
+    narrowed = narrow_units(both.codes, room, len(opened))
+    width = number if stored else 0
+    first_pairs(both.codes, room, len(opened), width, narrowed)
+    found = np.array([min((value(both, noise, units[i], units[j]), j) for j in opened if j != i) for i in opened])
     assert room.value[opened].tolist() == found[:, 0].tolist()
-    assert room.ints[field.NEAR, opened].tolist() == found[:, 1].tolist()
+    assert near[opened].tolist() == found[:, 1].tolist()
+    while len(opened) > 1:  # until one is left: a turn takes off one unit, or two
+        i = int(best_open(both.codes, room, len(opened), width))
+        least, *pair = min((value(both, noise, units[u], units[v]), u, v) for u in opened for v in opened if u != v)
+        assert (room.value[i], i, near[i]) == (least, *pair)
+        j = int(near[i])
+        merge_pair(both.codes, room, i, j)
+        narrow_again(room, i, narrowed)
+        units[i], units[j] = units[j] + units[i], []
+        stays = both.chance.random() < 0.7
+        opened = [u for u in opened if u != j and (stays or u != i)]
+        queue[: len(opened)] = opened
+        next_pairs(both.codes, room, i, j, len(opened), width, narrowed, stays)
+        for u in opened:
+            alone = len(opened) == 1
+            best = np.inf if alone else min(value(both, noise, units[u], units[v]) for v in opened if v != u)
+            assert room.value[u] == best if near[u] >= 0 else room.value[u] <= best
