@@ -66,7 +66,8 @@ def test_threads_share_what_one_of_them_has_copied_side_by_side(monkeypatch: pyt
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":  # the same ways with less to do; compiled loops know their own bound
         rows //= 16
         monkeypatch.setattr(mondrian, "MANY", mondrian.MANY // 16)
-        monkeypatch.setattr(mondrian_loops, "NEAR", mondrian_loops.NEAR // 16)
+        for bound in ("MOST_NEAR", "MOST_CLOSE"):
+            monkeypatch.setattr(mondrian_loops, bound, getattr(mondrian_loops, bound) // 16)
     frame = pl.DataFrame({f"q{a}": draw.integers(0, 60, rows).astype(str) for a in range(4)})
     number = {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": "0", "to": "60", "widths": ["5", "20"]}}}
     models = [{"model": "k-anonymity", "k": "5"}]
