@@ -22,6 +22,11 @@ def needs_of(k: int, different: int, most_share: tuple[int, int] = (1, 1)) -> Ne
     )
 
 
+def at_least(k: int) -> Needs:
+    """Ask for k rows and nothing else."""
+    return Needs(*(column[:1] for column in needs_of(k, 1)))
+
+
 def values_of(values: Sequence[int], weights: Sequence[int]) -> SensitiveCodes:
     """Lay one value per row, which stands for so many rows, end to end."""
     rows, known = len(values), max(values, default=0) + 1

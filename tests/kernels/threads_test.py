@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import current_thread
 
 import pytest
 
 from kveil.kernels import threads as place
-from kveil.kernels.threads import threads
+from kveil.kernels.threads import each_in_threads, threads
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +63,15 @@ def test_nothing_else_in_the_source_counts_cores() -> None:
         if any(word in path.read_text(encoding="utf-8") for word in ("cpu_count", "sched_getaffinity"))
     ]
     assert counting == ["kernels/threads.py"]
+
+
+@pytest.mark.parametrize(("items", "rows"), [(0, 10**6), (1, 10**6), (5, 10), (5, 10**6)])
+def test_what_is_made_of_each_item_stands_in_their_order_in_threads_or_not(items: int, rows: int) -> None:
+    seen: set[str] = set()
+
+    def make(item: int) -> int:
+        seen.add(current_thread().name)
+        return -item
+
+    assert each_in_threads(make, range(items), rows) == [-item for item in range(items)]
+    assert (current_thread().name in seen) == (items > 0 and (items == 1 or rows == 10))

@@ -108,6 +108,8 @@ class SearchComponent:
     def spans(self) -> tuple[Ints, Ints]:
         """Return the distinct tuples of the table as spans of leaves, low and high, per attribute and tuple."""
         distinct = self.table.distinct
+        if self.positions == list(range(len(distinct.low))):  # all of them: many millions of cells need no copy
+            return distinct.low, distinct.high
         low = np.ascontiguousarray(distinct.low[self.positions])
         same = distinct.low is distinct.high
         return low, low if same else np.ascontiguousarray(distinct.high[self.positions])

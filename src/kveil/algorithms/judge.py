@@ -13,6 +13,7 @@ from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes
 from kveil.algorithms.suppression import LEFT_BEHIND
 from kveil.arrays import Bools, Ints, Longs
 from kveil.free_form import Details
+from kveil.kernels.threads import each_in_threads
 from kveil.models.groups import Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution
@@ -103,8 +104,12 @@ class PolicyJudge:
         }
         reasons[NOTHING_LEFT] = nothing_left
         reasons[LEFT_BEHIND] = standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
+
+        def shown(a: int) -> Shown:
+            return Shown.nodes(self.trees[a], state.nodes[a][member])
+
         return Solution(
-            shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(self.trees)),
+            shown=tuple(each_in_threads(shown, range(len(self.trees)), table.rows)),
             suppressed=np.take(suppressed, member, axis=1),
             reasons={
                 reason: np.flatnonzero(tuples[member]).astype(np.int32)

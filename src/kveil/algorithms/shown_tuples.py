@@ -8,6 +8,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
+from kveil.kernels.threads import each_in_threads
 from kveil.models.groups import Pairs
 from kveil.models.of_policy import sensitive_pairs
 from kveil.table.table import Table
@@ -30,8 +31,11 @@ class Tuples:
         number = len(distinct.weights)
         trees = [tree for tree in table.trees if isinstance(tree, Tree)]
         nodes = np.empty((len(trees), number), dtype=np.int32)
-        for a, tree in enumerate(trees):
-            nodes[a] = tree.lca(distinct.low[a], distinct.high[a])
+
+        def show(a: int) -> None:
+            nodes[a] = trees[a].lca(distinct.low[a], distinct.high[a])
+
+        each_in_threads(show, range(len(trees)), number)
         return cls(nodes, np.arange(number, dtype=np.int32), distinct.weights, sensitive_pairs(table))
 
     def over(self, positions: list[int]) -> Ints:

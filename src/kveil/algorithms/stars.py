@@ -54,14 +54,15 @@ def star_spans(trees: Sequence[Tree | Scale], low: Ints, high: Ints) -> Bools:
 
     Of a scale of numbers only a span that mixes numbers and missing shows `*`.
     """
-    star = np.ones(low.shape[1], dtype=bool)
-    for a, tree in enumerate(trees):
+    star = np.zeros(low.shape[1], dtype=bool)
+    left = np.arange(low.shape[1])
+    for a, tree in enumerate(trees):  # fewer groups are looked at in every further attribute
+        lowest, highest = low[a, left], high[a, left]
         if isinstance(tree, Tree):
-            star &= tree.is_star[tree.lca(low[a], high[a])]
-        elif tree.missing is None:
-            star[:] = False
+            left = left[tree.is_star[tree.lca(lowest, highest)]]
         else:
-            star &= (high[a] == tree.missing) & (low[a] != high[a])
+            left = left[(highest == tree.missing) & (lowest != highest)] if tree.missing is not None else left[:0]
+    star[left] = True
     return star
 
 

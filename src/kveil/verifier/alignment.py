@@ -198,7 +198,9 @@ class Aligned:
         values, labels = _categories_of(before), _categories_of(after)
         if was.null_count() or shown.null_count() or 2 * values * labels > MOST_COUNTS:
             return None
-        pair = before.to_numpy()[self.records].astype(np.int64) * labels + after.to_numpy()
+        pair = np.take(before.to_numpy(), self.records).astype(np.int64)
+        pair *= labels
+        pair += after.to_numpy()
         if star.any():
             pair += star.to_numpy().astype(np.int64) * (values * labels)
         cells = np.bincount(pair, self.rows.times)  # sums of whole numbers, exact below 2⁵³

@@ -20,6 +20,8 @@ cell_loss = from_python(loops.cell_loss)
 find_cut = from_python(loops.find_cut)
 assign_bins = from_python(loops.assign_bins)
 sort_bins = from_python(loops.sort_bins)
+sort_by_cut = from_python(loops.sort_by_cut)
+fill_bins = from_python(loops.fill_bins)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -76,3 +78,34 @@ def test_a_part_is_cut_and_goes_into_the_bins_of_a_split_in_its_order(seed: int,
             sort_bins(laid, begin, end, bins, room)
             assert [room.sorted_rows[room.place[b] : room.place[b + 1]].tolist() for b in range(bins)] == expected
             assert laid.tolist() == order
+
+
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("spans", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bins_are_the_same_where_a_cut_takes_a_shorter_way(seed: int, spans: bool, alike: bool) -> None:
+    chance = Random(seed)
+    case = random_split(chance, spans=spans)
+    if alike:  # a row each, so that tuples are counted
+        case.weight = [1] * len(case.weight)
+    tuples, trees = tuples_of(case), trees_of(case)
+    part = list(range(len(case.weight)))
+    chance.shuffle(part)
+    laid = np.array(part, dtype=np.int32)
+    for a, own in enumerate(case.attributes):
+        low, high = case.span(part, a)
+        if low == high:
+            continue
+        room = split_room(case, trees, [0, len(part)])
+        room.alike[0] = alike
+        expected = case.bins(part, a)
+        bins = fill_bins(tuples, trees, room, a, laid, 0, len(part), low, high, spans)
+        assert bins == (0 if expected is None else len(expected))
+        if expected is not None:
+            assert [room.sorted_rows[room.place[b] : room.place[b + 1]].tolist() for b in range(bins)] == expected
+        if own.numbers is not None and not spans:
+            for cut in range(low, high):
+                sort_by_cut(tuples, room, a, laid, 0, len(part), cut)
+                sides = [[row for row in part if (case.low[row][a] > cut) == above] for above in (False, True)]
+                own_bins = [room.sorted_rows[room.place[b] : room.place[b + 1]].tolist() for b in range(4)]
+                assert own_bins == [[], *sides, []]

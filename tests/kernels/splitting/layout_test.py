@@ -21,7 +21,8 @@ def test_room_to_split_in_has_a_bin_per_child_and_a_place_for_every_part() -> No
     room = new_split_room(2, np.array([0, 4, 12]), trees, shared, halt)  # type: ignore[arg-type]
     assert len(room.place) == len(room.ends) >= 9 + 1 + 1  # children, those across several, and the end
     assert len(room.moved) == 8  # the largest part
-    assert len(room.stack) >= 12 + 2
+    assert room.stack.shape == (12 + 3, 3)
+    assert room.most_waiting.shape == (12 + 3, 2)
     assert len(room.final) == 12 + 1
     assert len(room.counts) == 17  # no more than an attribute has leaves
     assert room.bin_of is shared.bin_of

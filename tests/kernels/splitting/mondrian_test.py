@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from called_loops import from_python
-from kveil.kernels.models.layout import new_models
+from kveil.kernels.models.layout import new_models, no_models
 from kveil.kernels.splitting import mondrian_loops as loops
 from kveil.kernels.splitting.layout import SplitTuples
 from kveil.kernels.splitting.mondrian import measure_spans, split
-from laid_models import needs_of, values_of
+from laid_models import at_least, needs_of, values_of
 from laid_splits import split_room, trees_of, tuples_of
 from naive.split_parts import random_split
 from strategies import seeds
@@ -24,11 +24,14 @@ choose_bins = from_python(loops.choose_bins)
 split_gain = from_python(loops.split_gain)
 
 
+@pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("spans", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_parts_are_those_found_one_tuple_at_a_time(seed: int, spans: bool) -> None:
+def test_parts_are_those_found_one_tuple_at_a_time(seed: int, spans: bool, alike: bool) -> None:
     chance = Random(seed)
     case = random_split(chance, spans=spans)
+    if alike:  # every tuple is one row, and no model counts values
+        case.weight, case.different, case.share = [1] * len(case.weight), 1, (1, 1)
     # Parts to begin with satisfy the models; those that do not are no start.
     rows = list(range(len(case.weight)))
     chance.shuffle(rows)
@@ -46,8 +49,8 @@ def test_parts_are_those_found_one_tuple_at_a_time(seed: int, spans: bool) -> No
         np.ascontiguousarray(tuples.high.T) if spans else low,
         tuples.weight,
         trees_of(case),
-        needs_of(case.k, case.different, case.share),
-        values_of(case.value, case.weight),
+        at_least(case.k) if alike else needs_of(case.k, case.different, case.share),
+        no_models().values if alike else values_of(case.value, case.weight),
         np.array([row for part in begun for row in part], dtype=np.int32),
         np.cumsum([0, *map(len, begun)]).astype(np.int64),
         case.by_gain,

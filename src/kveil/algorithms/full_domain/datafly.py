@@ -11,12 +11,15 @@ from kveil.algorithms.full_domain.samples import GroupSamples
 from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.suppression import WAYS_OUT
+from kveil.arrays import Ints
 from kveil.errors import Unmeetable
+from kveil.kernels.threads import each_in_threads
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.stopping import check_deadline
 from kveil.table.solution import Solution
 from kveil.table.table import Table
+from kveil.table.tree import Tree
 from kveil.words import count
 
 
@@ -33,7 +36,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
     trees = judge.trees
     allowed = most_suppressed(table.policy, table.records)
     state = Tuples.at_leaves(table)
-    shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in state.nodes]
+    shown = each_in_threads(lambda a: _present(trees[a], state.nodes[a]), range(len(trees)), state.nodes.shape[1])
     steps = [0] * len(trees)
     samples = GroupSamples(judge, state, allowed)
     while True:
@@ -53,9 +56,16 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
             raise _unmeetable(table, allowed)
         chosen = max(moves, key=lambda a: len(shown[a]))
         samples.climb(chosen, moves[chosen])
-        shown[chosen] = np.flatnonzero(np.bincount(moves[chosen][shown[chosen]])).astype(np.int32)
+        shown[chosen] = _present(trees[chosen], moves[chosen][shown[chosen]])
         steps[chosen] += 1
     return judge.solution(state, standing, {"steps": dict(zip(table.names, steps, strict=True))})
+
+
+def _present(tree: Tree, nodes: Ints) -> Ints:
+    """Return the nodes of a tree that are shown, in their order."""
+    present = np.zeros(len(tree.labels), dtype=bool)
+    present[nodes] = True
+    return np.flatnonzero(present).astype(np.int32)
 
 
 def _unmeetable(table: Table, allowed: int) -> Unmeetable:

@@ -18,6 +18,7 @@ from kveil.algorithms.stars import can_show_stars, give_away, star_nodes, star_s
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.splitting.mondrian import split
+from kveil.kernels.threads import each_in_threads
 from kveil.models.distributions import Close
 from kveil.models.groups import GroupModel, Groups, Pairs, one_group
 from kveil.models.packed import needs_of, values_of
@@ -224,8 +225,11 @@ class Splitter:
     def shown(self, parts: ComponentParts, member: Ints) -> list[Shown]:
         """Return what every row shows in the component's attributes; suppressed rows show anything."""
         part = parts.part[member]
-        trees = self.component.trees
-        return [Shown.covering(tree, parts.low[a], parts.high[a], part) for a, tree in enumerate(trees)]
+
+        def covering(a: int) -> Shown:
+            return Shown.covering(self.component.trees[a], parts.low[a], parts.high[a], part)
+
+        return each_in_threads(covering, range(len(self.positions)), len(part))
 
 
 @dataclass(frozen=True)
@@ -259,10 +263,10 @@ class _Neighbours:
         self.trees = [tree for tree in splitter.component.trees if isinstance(tree, Tree)]
         if len(self.trees) < len(splitter.positions) or not can_show_stars(self.trees) or parts.low.shape[1] < 2:
             return
-        self.nodes = self._nodes(parts.low, parts.high)
-        self.lost = star_nodes(self.trees, self.nodes)
+        self.lost = star_spans(self.trees, parts.low, parts.high)
         if not self.lost.any() or self.lost.all():
             return
+        self.nodes = self._nodes(parts.low, parts.high)
         moving = np.flatnonzero(self.lost[np.maximum(parts.part, 0)] & (parts.part >= 0))
         self.moving = moving[np.lexsort(tuple(reversed(list(splitter.low[:, moving]))))].tolist()
         inside = parts.part >= 0

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.layout import new_grouping_room
-from kveil.kernels.threads import threads
+from kveil.kernels.threads import each_in_threads
 from kveil.stopping import check_cancelled
-
-ROWS_WORTH_A_THREAD = 50_000  # to be grouped: below, starting one takes longer than what it does
 
 
 def group_rows(columns: Ints, over: Sequence[int] | None = None) -> tuple[Ints, Ints]:
@@ -48,12 +45,8 @@ def group_rows(columns: Ints, over: Sequence[int] | None = None) -> tuple[Ints, 
 
 def group_each(columns: Ints, several: Sequence[Sequence[int]]) -> list[tuple[Ints, Ints]]:
     """Return the groups of rows over each of several choices of columns; in threads where there are many rows."""
-    at_once = min(threads(), len(several))
-    if at_once < 2 or columns.shape[1] < ROWS_WORTH_A_THREAD:
-        return [group_rows(columns, over) for over in several]
     columns = np.ascontiguousarray(columns, dtype=np.int32)
-    with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(lambda over: group_rows(columns, over), several))
+    return each_in_threads(lambda over: group_rows(columns, over), several, columns.shape[1])
 
 
 def add_up(group: Ints, weights: Longs, groups: int) -> Longs:

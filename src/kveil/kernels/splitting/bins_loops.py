@@ -10,6 +10,7 @@ from kveil.kernels.sorting.sorting_loops import sort_pairs
 from kveil.kernels.splitting.layout import SplitRoom, SplitTuples, Trees
 
 DENSE, FEW_LEAVES = 4, 64  # spans of up to so many leaves per row, and as many more, are counted leaf by leaf
+NUMBER_BINS = 4  # of a cut between numbers: those that span it, those up to it, those above it, missing
 
 
 @inner
@@ -64,11 +65,18 @@ def find_cut(
         counts = room.counts
         for i in range(span):
             counts[i] = 0
-        for at in range(begin, end):
-            leaf = rows.low[order[at], a]
-            if leaf != missing:
-                counts[leaf - low] += rows.weight[order[at]]
-                total += rows.weight[order[at]]
+        if room.alike[0]:
+            for at in range(begin, end):
+                leaf = rows.low[order[at], a]
+                if leaf != missing:
+                    counts[leaf - low] += 1
+                    total += 1
+        else:
+            for at in range(begin, end):
+                leaf = rows.low[order[at], a]
+                if leaf != missing:
+                    counts[leaf - low] += rows.weight[order[at]]
+                    total += rows.weight[order[at]]
         best, best_gap, left, before = -1, np.int64(-1), np.int64(0), -1
         for i in range(span):
             if counts[i] == 0:
@@ -154,7 +162,7 @@ def assign_bins(
             for at in range(begin, end):
                 row = order[at]
                 bin_of[at] = np.int32(rows.high[row, a] <= cut) + np.int32(2) * np.int32(rows.low[row, a] > cut)
-            return 4
+            return NUMBER_BINS
         for at in range(begin, end):
             row = order[at]
             if rows.low[row, a] == missing:
@@ -167,7 +175,7 @@ def assign_bins(
                 bin_of[at] = 2
             else:
                 bin_of[at] = 0
-        return 4
+        return NUMBER_BINS
     base = trees.node_offset[a]
     node = lowest_ancestor(trees, a, low, high)
     begin_child, end_child = trees.child_start[node], trees.child_start[node + 1]
@@ -207,3 +215,45 @@ def sort_bins(order: Ints, begin: int, end: int, bins: int, room: SplitRoom) -> 
     for at in range(begin, end):
         into[fill[bin_of[at]]] = order[at]
         fill[bin_of[at]] += 1
+
+
+@inner
+def sort_by_cut(rows: SplitTuples, room: SplitRoom, a: int, order: Ints, begin: int, end: int, cut: int) -> None:
+    """Sort a part's tuples into bin 1, those up to a cut, and bin 2, those above it; none of them spans it."""
+    into, moved, place = room.sorted_rows, room.moved, room.place
+    left, right = begin, 0
+    for at in range(begin, end):  # both are written, and one is kept: which way it goes cannot be foreseen
+        row = order[at]
+        above = np.int64(rows.low[row, a] > cut)
+        into[left], moved[right] = row, row
+        left += 1 - above
+        right += above
+    for i in range(right):
+        into[left + i] = moved[i]
+    place[0], place[1], place[2], place[3], place[4] = begin, begin, left, end, end
+
+
+@inner
+def fill_bins(
+    rows: SplitTuples,
+    trees: Trees,
+    room: SplitRoom,
+    a: int,
+    order: Ints,
+    begin: int,
+    end: int,
+    low: int,
+    high: int,
+    spans: bool,
+) -> int:
+    """Sort a part's tuples by their bins under a split of an attribute; return how many bins, 0 for no split."""
+    if trees.numeric[a] and high != trees.missing[a] and not spans:
+        cut = find_cut(rows, trees, room, a, order, begin, end, low, high)
+        if cut < 0:
+            return 0
+        sort_by_cut(rows, room, a, order, begin, end, cut)
+        return NUMBER_BINS
+    bins = assign_bins(rows, trees, room, a, order, begin, end, low, high)
+    if bins > 0:
+        sort_bins(order, begin, end, bins, room)
+    return bins

@@ -68,23 +68,28 @@ class SplitParts(NamedTuple):
 class SplitRoom(NamedTuple):
     """Room to split in.
 
-    Per attribute: the part's first, last and last known leaf, and its width. Per bin: where it starts, where the next
-    tuple of it goes, its weight, whether it stands alone, and the ends of parts, now and at best. Per tuple: its bin,
-    the tuples sorted by bin, the best such order, and room to rearrange them. Per leaf: counts, or pairs to sort. Then
-    the parts that wait, where the final ones begin and the spans of these, part × attribute, and the flag that ends the
-    work.
+    Per attribute: the part's first, last and last known leaf, its width, whether that was measured, and a width that it
+    does not exceed. Per bin: where it starts, where the next tuple of it goes, its weight, whether it stands alone, and
+    the ends of parts and how many rows these have, now and at best. Per tuple: its bin, the tuples sorted by bin, the
+    best such order, and room to rearrange them. Per leaf: counts, or pairs to sort. Then the parts that wait, with
+    their ends and rows, and widths that these do not exceed, where the final ones begin and the spans of these, part ×
+    attribute, whether counting tuples is counting rows, and the flag that ends the work.
     """
 
     low: Ints
     high: Ints
     top: Ints
     width: Floats
+    measured: Bools
+    most_width: Floats
     place: Longs
     fill: Longs
     weight: Longs
     good: Bools
     ends: Longs
     best_ends: Longs
+    part_weights: Longs
+    best_weights: Longs
     bin_of: Ints
     sorted_rows: Ints
     best_rows: Ints
@@ -92,9 +97,11 @@ class SplitRoom(NamedTuple):
     counts: Longs
     leaves: Longs
     stack: Longs
+    most_waiting: Floats
     final: Longs
     final_low: Ints
     final_high: Ints
+    alike: Bools
     halt: Bools
 
 
@@ -119,11 +126,13 @@ def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRo
     largest = int(np.diff(starts).max(initial=0))
     low, high, top = np.empty((3, attributes), dtype=np.int32)
     final_low, final_high = np.empty((2, tuples, attributes), dtype=np.int32)
-    place, fill, weight, ends, best_ends = np.empty((5, bins), dtype=np.int64)
+    place, fill, weight, ends, best_ends, part_weights, best_weights = np.empty((7, bins), dtype=np.int64)
     return SplitRoom(
         low,
         high,
         top,
+        np.empty(attributes),
+        np.empty(attributes, dtype=np.bool_),
         np.empty(attributes),
         place,
         fill,
@@ -131,15 +140,19 @@ def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRo
         np.empty(bins, dtype=np.bool_),
         ends,
         best_ends,
+        part_weights,
+        best_weights,
         shared.bin_of,
         shared.sorted_rows,
         shared.best_rows,
         np.empty(largest, dtype=np.int32),
         np.empty(min(4 * largest + 64, span), dtype=np.int64),
         np.empty((2, min(largest, span // 4 + 1)), dtype=np.int64),
-        np.empty((tuples + len(starts), 2), dtype=np.int64),
+        np.empty((tuples + len(starts), 3), dtype=np.int64),
+        np.empty((tuples + len(starts), attributes)),
         np.empty(tuples + 1, dtype=np.int64),
         final_low,
         final_high,
+        np.zeros(1, dtype=np.bool_),
         halt,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
+from itertools import pairwise, repeat
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from kveil.kernels.splitting.layout import (
     new_order_room,
     new_split_room,
 )
-from kveil.kernels.threads import threads
+from kveil.kernels.threads import each_in_threads, threads
 from kveil.stopping import Stop, halting
 
 MANY = 1 << 16  # tuples from which on several threads split them
@@ -96,13 +96,26 @@ def _runs(starts: Longs, size: int) -> list[Longs]:
 
 def _by_tuple(low: Ints, high: Ints, weight: Longs) -> SplitTuples:
     """Lay the cells of a tuple side by side: a part is scattered over the table, so every tuple is a cache miss."""
-    cells = np.ascontiguousarray(low.T)
+    cells = _turned(low)
     return SplitTuples(
         cells,
-        cells if low is high else np.ascontiguousarray(high.T),
+        cells if low is high else _turned(high),
         weight,
         np.arange(len(weight), dtype=np.int32),
     )
+
+
+def _turned(columns: Ints) -> Ints:
+    """Return columns with the cells of a row side by side."""
+    rows = columns.shape[1]
+    turned = np.empty((rows, len(columns)), dtype=np.int32)
+    ends = np.linspace(0, rows, threads() + 1, dtype=np.int64).tolist()
+
+    def turn(part: slice) -> None:
+        turned[part] = columns[:, part].T
+
+    each_in_threads(turn, [slice(begin, end) for begin, end in pairwise(ends)], rows)
+    return turned
 
 
 def split_nothing() -> None:

@@ -8,7 +8,7 @@ from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
-from kveil.kernels.splitting.bins_loops import assign_bins, cell_loss, sort_bins, width_of
+from kveil.kernels.splitting.bins_loops import cell_loss, fill_bins, width_of
 from kveil.kernels.splitting.layout import MOST_CLOSE, MOST_NEAR, NO_LEAF, SplitRoom, SplitTuples, Trees
 
 CACHED = 128  # tuples that are measured in some attributes, then in the next ones
@@ -23,6 +23,26 @@ def add_rows(rows: SplitTuples, models: Models, order: Ints, begin: int, end: in
         total += rows.weight[row]
         count_values(models, rows.tuple[row])
     return total
+
+
+@inner
+def count_weight(rows: SplitTuples, order: Ints, begin: int, end: int) -> int:
+    """Return how many rows a run of tuples has."""
+    total = np.int64(0)
+    for at in range(begin, end):
+        total += rows.weight[order[at]]
+    return total
+
+
+@inner
+def are_single_rows(rows: SplitTuples, models: Models, order: Ints, begin: int, end: int) -> bool:
+    """Tell whether every tuple of a run is one row, and no model counts what it has: then counting tuples is enough."""
+    if models.values.start.shape[0] > 0:
+        return False
+    others = 0
+    for at in range(begin, end):
+        others += rows.weight[order[at]] != 1
+    return others == 0
 
 
 @inner
@@ -70,14 +90,39 @@ def measure_part(rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: 
                 least, most = min(least, rows.low[row, a]), max(most, rows.high[row, a])
             low[a], high[a] = least, most
     for a in range(attributes):
-        top[a] = high[a]
-        if high[a] != trees.missing[a]:
-            continue
-        top[a] = np.int32(-1)
-        for at in range(begin, end):
-            leaf = rows.high[order[at], a]
-            if leaf != trees.missing[a]:
-                top[a] = max(top[a], leaf)
+        top[a] = largest_known(rows, trees, order, begin, end, a, high[a])
+
+
+@inner
+def largest_known(rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: int, a: int, high: int) -> int:
+    """Return the largest leaf of a part in an attribute that is not missing, given the largest of all."""
+    if high != trees.missing[a]:
+        return high
+    top = np.int32(-1)
+    for at in range(begin, end):
+        leaf = rows.high[order[at], a]
+        if leaf != trees.missing[a]:
+            top = max(top, leaf)
+    return top
+
+
+@inner
+def measure_attribute(
+    rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: int, a: int, room: SplitRoom
+) -> None:
+    """Find the span of a part in one attribute."""
+    low, high = np.int32(NO_LEAF), np.int32(-1)
+    for at in range(begin, end):
+        row = order[at]
+        low, high = min(low, rows.low[row, a]), max(high, rows.high[row, a])
+    room.low[a], room.high[a] = low, high
+    room.top[a] = largest_known(rows, trees, order, begin, end, a, high)
+
+
+@inner
+def weighted_width(trees: Trees, a: int, room: SplitRoom) -> float:
+    """Return how wide a measured part is in an attribute, as attributes are compared."""
+    return width_of(trees, a, room.low[a], room.high[a], room.top[a]) * trees.importance[a]
 
 
 @door
@@ -111,25 +156,32 @@ def split_parts(
 
     Parts of at most ``small`` tuples, or of at most ``few`` rows, are left as they are, the former without a look at
     their spans. -1 where the flag was raised.
+
+    No part is wider than the one it comes of. So what is copied is measured in one attribute after another, until none
+    that is left could be wider.
     """
     attributes = far.low.shape[1]
     near_begin = near_end = close_begin = close_end = np.int64(0)
     low, high, width = room.low, room.high, room.width
     sorted_rows, best_rows, ends, best_ends = room.sorted_rows, room.best_rows, room.ends, room.best_ends
-    stack, final = room.stack, room.final
+    stack, final, measured, most = room.stack, room.final, room.measured, room.most_width
     least = np.int64(0)
     for m in range(len(models.needs.kind)):
         least = max(least, models.needs.k[m])
     height = 0
     for part in range(len(starts) - 2, -1, -1):
         stack[height, 0], stack[height, 1] = starts[part], starts[part + 1]
+        stack[height, 2] = count_weight(far, order, starts[part], starts[part + 1])
+        for a in range(attributes):
+            room.most_waiting[height, a] = np.inf
         height += 1
+    room.alike[0] = are_single_rows(far, models, order, starts[0], starts[len(starts) - 1])
     finals = 0
     while height > 0:
         if room.halt[0]:
             return -1
         height -= 1
-        begin, end = stack[height, 0], stack[height, 1]
+        begin, end, total = stack[height, 0], stack[height, 1], stack[height, 2]
         size = end - begin
         is_near = near_begin <= begin and end <= near_end
         is_close = close_begin <= begin and end <= close_end
@@ -148,27 +200,33 @@ def split_parts(
             for at in range(begin, end):
                 order[at] = rows.tuple[order[at]]
             continue
-        total = np.int64(0)
-        for at in range(begin, end):
-            total += rows.weight[order[at]]
         best_parts = 0
-        measure_part(rows, trees, order, begin, end, room)
-        if total > few and total >= 2 * least and end - begin > 1:
-            for a in range(attributes):
-                width[a] = width_of(trees, a, low[a], high[a], room.top[a]) * trees.importance[a]
+        may_split = total > few and total >= 2 * least and size > 1
+        one_by_one = may_split and is_near and not by_gain and room.most_waiting[height, 0] < np.inf
+        if not one_by_one:
+            measure_part(rows, trees, order, begin, end, room)
+        for a in range(attributes):
+            measured[a] = not one_by_one
+            most[a] = room.most_waiting[height, a] if one_by_one else weighted_width(trees, a, room)
+            width[a] = most[a]
+        if may_split:
             best_gain = -1.0
-            for _ in range(attributes):
+            for _ in range(2 * attributes):  # each is measured, then tried
                 a = np.int64(0)
                 for other in range(1, attributes):
                     if width[other] > width[a]:
                         a = other
                 if width[a] <= 0:
                     break
+                if not measured[a]:
+                    measure_attribute(rows, trees, order, begin, end, a, room)
+                    measured[a] = True
+                    most[a] = width[a] = weighted_width(trees, a, room)
+                    continue
                 width[a] = -1.0
-                bins = assign_bins(rows, trees, room, a, order, begin, end, low[a], high[a])
+                bins = fill_bins(rows, trees, room, a, order, begin, end, low[a], high[a], spans)
                 if bins == 0:
                     continue
-                sort_bins(order, begin, end, bins, room)
                 parts = choose_bins(rows, models, room, bins, begin, end)
                 if parts < 2:
                     continue
@@ -184,8 +242,10 @@ def split_parts(
                     for at in range(begin, end):
                         best_rows[at] = sorted_rows[at]
                     for part in range(parts):
-                        best_ends[part] = ends[part]
+                        best_ends[part], room.best_weights[part] = ends[part], room.part_weights[part]
         if best_parts == 0:
+            if not measured.all():
+                measure_part(rows, trees, order, begin, end, room)
             final[finals] = begin
             for a in range(attributes):
                 room.final_low[finals, a], room.final_high[finals, a] = low[a], high[a]
@@ -194,11 +254,14 @@ def split_parts(
                 order[at] = rows.tuple[order[at]]
             continue
         taken, cuts = (best_rows, best_ends) if by_gain else (sorted_rows, ends)
+        weights = room.best_weights if by_gain else room.part_weights
         for at in range(begin, end):
             order[at] = taken[at]
         for part in range(best_parts - 1, -1, -1):
             stack[height, 0] = begin if part == 0 else cuts[part - 1]
-            stack[height, 1] = cuts[part]
+            stack[height, 1], stack[height, 2] = cuts[part], weights[part]
+            for a in range(attributes):
+                room.most_waiting[height, a] = most[a]
             height += 1
     final[finals] = starts[len(starts) - 1]
     return finals
@@ -208,8 +271,8 @@ def split_parts(
 def choose_bins(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, begin: int, end: int) -> int:
     """Decide which bins stand alone; the others are one rest, which takes in the smallest good ones until it holds.
 
-    Rearranges ``sorted_rows`` so that parts are runs, the rest last, writes where each ends, and returns how many.
-    Fewer than two: no split.
+    Rearranges ``sorted_rows`` so that parts are runs, the rest last, writes where each ends and how many rows it has,
+    and returns how many parts there are. Fewer than two: no split.
     """
     sorted_rows, moved = room.sorted_rows, room.moved
     place, weight, good, ends = room.place, room.weight, room.good, room.ends
@@ -221,7 +284,10 @@ def choose_bins(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, b
         good[b] = False
         if place[b] == place[b + 1]:
             continue
-        weight[b] = add_rows(rows, models, sorted_rows, place[b], place[b + 1])
+        if room.alike[0]:
+            weight[b] = place[b + 1] - place[b]
+        else:
+            weight[b] = add_rows(rows, models, sorted_rows, place[b], place[b + 1])
         good[b] = b > 0 and holds(models, 0, needs, weight[b])
         clear(models)
         if good[b]:
@@ -230,8 +296,8 @@ def choose_bins(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, b
             rest += weight[b]
     if alone == 0:
         return 0
+    total = np.int64(0)  # of the rest
     if rest > 0:
-        total = np.int64(0)
         for b in range(bins):
             if not good[b] and place[b] < place[b + 1]:
                 total += add_rows(rows, models, sorted_rows, place[b], place[b + 1])
@@ -252,7 +318,7 @@ def choose_bins(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, b
     if rest == 0:  # all of them stand alone, in the order that they have
         for b in range(bins):
             if good[b]:
-                ends[parts] = place[b + 1]
+                ends[parts], room.part_weights[parts] = place[b + 1], weight[b]
                 parts += 1
         return parts
     at = 0
@@ -261,14 +327,14 @@ def choose_bins(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, b
             for i in range(place[b], place[b + 1]):
                 moved[at] = sorted_rows[i]
                 at += 1
-            ends[parts] = begin + at
+            ends[parts], room.part_weights[parts] = begin + at, weight[b]
             parts += 1
     for b in range(bins):
         if not good[b]:
             for i in range(place[b], place[b + 1]):
                 moved[at] = sorted_rows[i]
                 at += 1
-    ends[parts] = begin + at
+    ends[parts], room.part_weights[parts] = begin + at, total
     parts += 1
     for i in range(end - begin):
         sorted_rows[begin + i] = moved[i]
