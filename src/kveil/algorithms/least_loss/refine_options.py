@@ -15,7 +15,7 @@ NORMAL, BEST = 1.7, 12.0  # tries per row
 IN_GROUPS = {NORMAL: 3.0, BEST: 15.6}
 IN_LARGE_TABLES = {NORMAL: 2.3, BEST: 15.6}
 # And under overlapping constraints, where tries that cannot be mended end early.
-IN_OVERLAPS = {NORMAL: 2.8, BEST: 20.0}
+IN_OVERLAPS = {NORMAL: 3.2, BEST: 20.0}
 
 
 def tries_in_groups(tries_per_row: float, *, large: bool) -> float:
