@@ -79,8 +79,9 @@ def finds_the_same(algorithm: Algorithm, table: Table, seed: int) -> str:
 
 @each
 def test_an_algorithm_finds_on_tuples_what_it_finds_on_records(algorithm: Algorithm) -> None:
+    # `flow/steps/make_release_test` compares 200 whole runs per algorithm every day.
     @given(data=st.data())
-    @examples(200, every_day=True)
+    @examples(200)
     def same(data: st.DataObject) -> None:
         with placed(data.draw(cases_for(algorithm))) as here:
             assume(honours(algorithm, here.policy))

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.kernels.grouping.equal_rows import (
-    ROWS_WORTH_A_THREAD,
     add_up,
     drop_rare,
     group_each,
     group_rows,
     sample_of_groups,
 )
+from kveil.kernels.threads import MANY_ROWS
 from strategies import examples
 
 # Cells that a few bits hold, cells below zero, and cells too wide for one word per row: these rows are hashed.
@@ -41,7 +41,7 @@ def test_rows_are_in_one_group_if_they_are_equal(seed: int, width: int, rows: in
     assert first.tolist() == [as_rows.index(row) for row in shown]
 
 
-@pytest.mark.parametrize("rows", [0, 20, ROWS_WORTH_A_THREAD])
+@pytest.mark.parametrize("rows", [0, 20, MANY_ROWS])
 @pytest.mark.parametrize("kind", range(len(CELLS)))
 def test_rows_are_grouped_over_some_columns_as_if_there_were_no_others(rows: int, kind: int) -> None:
     columns, several = columns_of(kind, 4, rows, kind), [[2], [3, 0, 1], [1, 2], [0, 1, 2, 3]]
