@@ -21,7 +21,7 @@ from tiny_policies import compare, missing, tiny_case
 
 def compare_all(first: int, last: int) -> None:
     """Compare the cases from one number to another."""
-    released = missed = optimal = none = unknown = proved = beyond = 0
+    released = missed = optimal = below = none = beyond = unknown = proved = 0
     above = []
     for seed in range(first, last):
         compared = compare(tiny_case(seed))
@@ -30,13 +30,14 @@ def compare_all(first: int, last: int) -> None:
             print(f"{seed}: too many releases to try", flush=True)
             continue
         if compared.beyond:
-            beyond += 1
             print(f"{seed}: the release is none of those that count", flush=True)
         if compared.least is None:
             none += 1
+            beyond += compared.beyond
             proved += compared.proved
             continue
         released += 1
+        below += compared.beyond
         missed += compared.missed
         optimal += compared.optimal
         if compared.missed:
@@ -46,10 +47,10 @@ def compare_all(first: int, last: int) -> None:
             above.append(float(compared.found - compared.least))
             print(f"{seed}: loses {float(compared.found):.4f}, {float(compared.least):.4f} is possible", flush=True)
     print(f"{last - first:,} tables: {released:,} have a release, {none:,} have none, {unknown} unknown")
-    print(f"proved to have none: {proved:,}")
+    print(f"proved to have none: {proved:,}; released all the same, leaving out somebody else: {beyond:,}")
     if released:
         print(f"found: {released - missed:,}, {100 * (1 - missed / released):.1f} % of those that have one")
-        print(f"at the optimum: {optimal:,}, {100 * optimal / released:.1f} %, {beyond:,} of them below it")
+        print(f"at the optimum: {optimal:,}, {100 * optimal / released:.1f} %, {below:,} of them below it")
         print(f"the others lie {100 * fmean(above or [0.0]):.2f} points of NCP above it on average")
 
 
