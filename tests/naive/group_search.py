@@ -30,7 +30,8 @@ class GroupSearch:
     shown: dict[int, Row]
     random: list[int]
     room: int
-    noise: list[int]
+    factors: list[int]
+    slacks: list[int]
     holds: Holds | None = None
     hides: bool = False
     alive: list[int] = field(default_factory=list)
@@ -39,12 +40,14 @@ class GroupSearch:
     listed: list[int] = field(default_factory=list)
     left: int = 0
     kept: int = 0
+    heat: int = 0
+    spare: int = 0
 
     @classmethod
-    def start(cls, case: GroupCase, group: list[int], seed: int, room: int, noise: list[int]) -> GroupSearch:
+    def start(cls, case: GroupCase, group: list[int], seed: int, room: int, chance: list[list[int]]) -> GroupSearch:
         number = max(group) + 1
         members = {g: [row for row, own in enumerate(group) if own == g] for g in range(number)}
-        found = cls(case, members, {g: case.cover(own) for g, own in members.items()}, [seed], room, noise)
+        found = cls(case, members, {g: case.cover(own) for g, own in members.items()}, [seed], room, *chance)
         found.alive = list(range(number))
         found.free = list(range(len(group) - 1, number - 1, -1))
         return found
@@ -332,20 +335,25 @@ class GroupSearch:
         covers = [self.cover(pool, g) for g in range(len(pool.groups)) if self.size(pool, g)]
         return trees and any(all(code == 0 for code in shown or (1,)) for shown in covers)
 
-    def try_once(self, chosen: list[int]) -> int:
+    def may_cost(self) -> int:
+        if not self.heat or self.spare <= 0:
+            return 0
+        return min(self.heat * self.slacks[draw(self.random, len(self.slacks))] // 1024, self.spare)
+
+    def try_once(self, chosen: list[int]) -> int | None:
         pool = self.gather(chosen)
         if len(pool.rows) < 2:
-            return -1
-        noise = [self.noise[draw(self.random, len(self.noise))] for _ in self.case.attributes]
+            return None
+        noise = [self.factors[draw(self.random, len(self.factors))] for _ in self.case.attributes]
         out = 1024 if draw(self.random, 2) < 1 else 256 + draw(self.random, 513)
         if not self.rebuild(pool, noise, out) or 5 * self.pool_cost(pool) > 6 * pool.old:
-            return -1
+            return None
         if not all(self.allowed(own) for own in pool.groups):
-            return -1
+            return None
         self.polish(pool)
         new = self.pool_cost(pool)
-        if new > pool.old or (self.hides and self.hidden(pool)):
-            return -1
+        if (new > pool.old and new - pool.old > self.may_cost()) or (self.hides and self.hidden(pool)):
+            return None
         return pool.old - new + self.splice(pool)
 
     def search(self, tries: int, most: int) -> int:
@@ -359,8 +367,11 @@ class GroupSearch:
                 self.left = 3
             self.left -= 1
             more = self.try_once(self.choose(most))
-            gained += max(more, 0)
-            self.kept += more >= 0
+            if more is None:
+                continue
+            gained += more
+            self.spare += more
+            self.kept += 1
             if more > 0:
                 self.left = 0
         return gained

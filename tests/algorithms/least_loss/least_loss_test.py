@@ -112,7 +112,7 @@ def test_efforts() -> None:
         effort: run(find("least-loss"), table, {"refine": effort}).details.get("refine", {}).get("tries")
         for effort in ("off", "normal", "best", 3)
     }
-    assert tries == {"off": None, "normal": 600, "best": 3120, 3: 600}
+    assert tries == {"off": None, "normal": 600, "best": 4000, 3: 600}
     stopped = run(find("least-loss"), table, {"refine": 100_000, "refine_seconds": "0.5"}).details["refine"]
     assert stopped["stopped"] == "out of time"
     assert 0 < stopped["tries"] < 20_000_000

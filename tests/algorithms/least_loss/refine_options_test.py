@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kveil.algorithms.least_loss.refine_options import BEST, NORMAL, RefineOptions
+from kveil.algorithms.least_loss.refine_options import BEST, NORMAL, RefineOptions, heat_of, tries_in_groups
 from kveil.errors import PolicyError
 
 
@@ -30,3 +30,9 @@ def test_efforts_are_tries_per_row(asked: Any, default: str, tries: float) -> No
 def test_other_efforts_are_refused(values: dict[str, Any]) -> None:
     with pytest.raises(PolicyError, match="refine"):
         RefineOptions(**values)
+
+
+def test_heat_is_for_many_tries() -> None:
+    assert heat_of(tries_in_groups(NORMAL, large=False)) == heat_of(tries_in_groups(NORMAL, large=True)) == 0
+    assert heat_of(tries_in_groups(BEST, large=False)) == heat_of(tries_in_groups(BEST, large=True)) == 1
+    assert 0 < heat_of(5.0) < heat_of(8.0) < 1

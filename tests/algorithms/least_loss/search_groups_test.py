@@ -42,3 +42,31 @@ def test_a_block_that_fails_ends_the_others_before_their_tries_are_used_up(monke
     with pytest.raises(ValueError, match="this block fails"):
         refining.refine(table, start, 100, None, silent)
     assert stopped == [True]
+
+
+def test_a_warm_search_goes_up_a_little_and_ends_with_the_lowest_it_was_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = encode(from_frame(people(1_500)), policy_of(POLICIES["k"], algorithm="mondrian"))
+    start = run(find("mondrian"), table, {})
+    told: list[tuple[float, int, int]] = []  # of each round: its warmth, the cost before and after
+    ends: list[int] = []
+    searches, rounds = search_groups.GroupSearch.run, search_groups.GroupSearch._round
+
+    def search(self: search_groups.GroupSearch, tries_per_row: float) -> None:
+        searches(self, tries_per_row)
+        ends.append(self.best.cost)
+
+    def one_round(self: search_groups.GroupSearch, *arguments: Any) -> None:
+        before = self.best.cost
+        rounds(self, *arguments)
+        told.append((self.warmth, before, self.best.cost))
+
+    monkeypatch.setattr(search_groups.GroupSearch, "run", search)
+    monkeypatch.setattr(search_groups.GroupSearch, "_round", one_round)
+    refining.refine(table, start, 30, None, silent)
+    assert all(after <= before for warmth, before, after in told if not warmth)
+    assert any(after > before for warmth, before, after in told if warmth)
+    lowest = told[0][1]
+    for _, _, after in told:
+        assert after <= (1 + search_groups.EXCESS) * lowest
+        lowest = min(lowest, after)
+    assert ends == [lowest]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -87,10 +88,35 @@ def test_tries_keep_groups_valid_and_gain_what_they_say(seed: int) -> None:
     assert state.counts[field.TRIES] == 40
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tries_with_heat_cost_no_more_than_is_spared(seed: int) -> None:
+    case, codes, group, _ = started(seed)
+    state, total = state_of(case, group, codes, seed)
+    spare = total // 50
+    state.counts[[field.HEAT, field.SPARE]] = max(total // 20, 1), spare
+    room = pool_room(state, 40)
+    for _ in range(4):
+        total -= search(state, codes, None, room, case.k, 10, hides=False)
+        found = state.rows[field.GROUP].tolist()
+        assert case.valid(found)
+        assert case.total(found) == total
+        assert state.counts[field.SPARE] == spare + case.total(group) - total >= 0
+
+
+def test_what_chance_takes_from_tables_has_the_means_it_should() -> None:
+    factors, slacks = noise_table() / (1 << field.NOISE_BITS)
+    assert (slacks * (1 << field.NOISE_BITS)).max() * field.MOST_HEAT < 1 << 62
+    assert slacks.mean() == pytest.approx(1, abs=0.01)
+    assert (slacks > 2).mean() == pytest.approx(math.exp(-2), abs=0.01)
+    assert np.median(factors) == pytest.approx(1, abs=0.01)
+    assert np.log(factors).std() == pytest.approx(field.NOISE_SPREAD, abs=0.01)
+
+
+@pytest.mark.parametrize("heat", [0, 2_000])
 @pytest.mark.parametrize("diverse", [False, True])
 @pytest.mark.parametrize("hides", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_tries_move_the_rows_that_the_slow_twin_moves(seed: int, hides: bool, diverse: bool) -> None:
+def test_tries_move_the_rows_that_the_slow_twin_moves(seed: int, hides: bool, diverse: bool, heat: int) -> None:
     case, codes, group, chance = started(seed, spans=not hides)
     values = [chance.randrange(3) for _ in case.rows]
     different, share = chance.choice([(2, (1, 1)), (1, (2, 3)), (2, (3, 4))])
@@ -105,6 +131,8 @@ def test_tries_move_the_rows_that_the_slow_twin_moves(seed: int, hides: bool, di
     room, most = pool_room(state, rows), chance.randint(2, field.MOST_GROUPS)
     twin = GroupSearch.start(case, group, seed, rows, noise_table().tolist())
     twin.holds, twin.hides = holds if diverse else None, hides
+    twin.heat, twin.spare = heat, total // 10
+    state.counts[[field.HEAT, field.SPARE]] = twin.heat, twin.spare
     for _ in range(5):
         gained = search(state, codes, models, room, case.k, 8, hides=hides, most_groups=most)
         assert gained == twin.search(8, most)

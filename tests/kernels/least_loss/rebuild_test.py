@@ -21,7 +21,7 @@ def test_units_are_equal_rows_and_those_that_stay_with_their_group(seed: int) ->
     both = both_searches(seed)
     twin, pool = both.twin, both.drawn_pool()
     room, out = both.lay_pool(pool), both.chance.choice([field.ALL_OUT, 300, 700])
-    noise = [both.chance.choice(twin.noise) for _ in twin.case.attributes]
+    noise = [both.chance.choice(twin.factors) for _ in twin.case.attributes]
     room.longs[field.NOISE, : len(noise)] = noise
     number = make_units(
         both.state, both.codes, both.models, room, twin.case.k, len(pool.rows), len(pool.cores), out
@@ -46,7 +46,7 @@ def test_a_pool_is_rebuilt_as_by_hand(seed: int, stored: bool, diverse: bool) ->
     both = both_searches(seed, diverse=diverse)
     twin, pool = both.twin, both.drawn_pool()
     room, out = both.lay_pool(pool, stored=stored), both.chance.choice([field.ALL_OUT, 300, 700])
-    noise = [both.chance.choice(twin.noise) for _ in twin.case.attributes]
+    noise = [both.chance.choice(twin.factors) for _ in twin.case.attributes]
     room.longs[field.NOISE, : len(noise)] = noise
     number = rebuild(both.state, both.codes, both.models, room, twin.case.k, len(pool.rows), len(pool.cores), out)
     if not pool.rows or not twin.rebuild(pool, noise, out):

@@ -36,7 +36,7 @@ def test_units_merge_with_the_first_of_those_they_merge_best_with(seed: int, sto
     both = both_searches(seed)
     twin, pool = both.twin, both.drawn_pool()
     room = both.lay_pool(pool)
-    noise = [both.chance.choice(twin.noise) for _ in twin.case.attributes]
+    noise = [both.chance.choice(twin.factors) for _ in twin.case.attributes]
     room.longs[field.NOISE, : len(noise)] = noise
     number = make_units(
         both.state, both.codes, both.models, room, twin.case.k, len(pool.rows), len(pool.cores), field.ALL_OUT

@@ -11,7 +11,7 @@ import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import children_of_trees, lay_out, leaves_of_codes
-from kveil.algorithms.least_loss.refine_options import tries_in_groups
+from kveil.algorithms.least_loss.refine_options import heat_of, tries_in_groups
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.algorithms.stars import star_spans
@@ -19,6 +19,7 @@ from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.least_loss import groups_layout as field
+from kveil.kernels.least_loss.groups_layout import GroupedRows
 from kveil.kernels.least_loss.neighbours import new_state, place_rows, pool_room, search, top_down
 from kveil.kernels.models.layout import Models, SensitiveCodes, new_models
 from kveil.kernels.threads import threads
@@ -30,6 +31,10 @@ BLOCK = 16_384  # rows that are searched together
 LARGE = 4 * BLOCK  # rows above which pools are smaller at first, and `normal` has fewer tries
 LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
 ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
+# With many tries some that end dearer are kept, in this part of the rounds, the first ones being for going down alone.
+HEATED_FROM, HEATED_UNTIL = 0.2, 0.8
+HEAT = 0.4  # what such a try may cost on average at first, in the mean cost of the groups that cost something
+EXCESS = 0.015  # by how much the whole may then be dearer than it was at its lowest, as a share of that
 CHUNK = 500  # tries between two looks at the clock
 TOLD_EVERY = 0.2  # seconds between two words about how far the blocks are
 POOL = 300  # rows that are taken apart together
@@ -71,6 +76,13 @@ def by_first_row(group: Ints, groups: int) -> tuple[Ints, Ints]:
     return rank[group], order
 
 
+def _warmth(done: float) -> float:
+    """Return how warm the search is once a share of its rounds is done: not at first, then ever less, then no more."""
+    if done < HEATED_FROM:
+        return 0.0
+    return max((HEATED_UNTIL - done) / (HEATED_UNTIL - HEATED_FROM), 0.0)
+
+
 class GroupSearch:
     """The search of one component whose models are all over all of its attributes."""
 
@@ -88,10 +100,11 @@ class GroupSearch:
         self.codes = lay_out(refined.table, refined.positions, follow_costs(costs, followers))
         self.zone = refined.zones()
         self.most_groups = field.FIRST_GROUPS  # in a pool
+        self.warmth = 0.0  # of a round: what share of the full heat and excess it has
         self.whole = sum(costs.whole[p] for p in refined.positions)
         codes = np.array([solution.shown[p].codes[refined.rows] for p in refined.positions], dtype=np.int32)
         group, _ = group_rows(codes)
-        self.best = self._settle(refined.rows, group)
+        self.lowest = self.best = self._settle(refined.rows, group)
 
     @cached_property
     def _base(self) -> Ints:
@@ -231,12 +244,17 @@ class GroupSearch:
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
         values = self._values()
+        self.lowest = self.best
         for number in range(rounds):
             if self.watch.over():
-                return
+                break
             late = number * tries_per_row >= rounds * until
             self.most_groups = field.MOST_GROUPS if late else fewer
+            self.warmth = heat_of(tries_per_row) * _warmth(number / rounds)
             self._round(number, blocks, round(tries / rounds / blocks), values)
+            if self.best.cost <= self.lowest.cost:
+                self.lowest = self.best
+        self.best = self.lowest
 
     def _values(self) -> SensitiveCodes | None:
         if self.refined.component.counts_only:
@@ -291,7 +309,7 @@ class GroupSearch:
             try:
                 while pending:
                     done, pending = wait(pending, timeout=TOLD_EVERY)
-                    self.watch.tell(total)
+                    self.watch.tell(min(total, self.lowest.cost))
                     for future in done:
                         found = future.result()
                         group_of[waiting[future]] = found.group + offset
@@ -311,6 +329,7 @@ class GroupSearch:
         group, _ = by_first_row(self.best.group[places], len(self.best.code))
         base, zone = self.base(rows), self.zone[rows]
         state, before = new_state(base, zone, group, self.codes, seed)
+        self._heat(state, before)
         room = pool_room(state, max(POOL, 3 * self.refined.k))
         while state.counts[field.TRIES] < tries and not self.watch.over():
             number = min(CHUNK, tries - int(state.counts[field.TRIES]))
@@ -322,6 +341,13 @@ class GroupSearch:
         settled, after = new_state(base, zone, group, self.codes, 0)  # shows what covers its rows, and no more
         code = settled.code[: len(kept)].copy()
         return SearchedBlock(group, code, before - after, int(state.counts[field.TRIES]), int(state.counts[field.KEPT]))
+
+    def _heat(self, state: GroupedRows, cost: int) -> None:
+        """Let tries in a block of this cost keep what is a little dearer, as this round's warmth has it."""
+        costly = max(int((state.cost[state.groups[field.SIZE] > 0] > 0).sum()), 1)
+        state.counts[field.HEAT] = min(int(HEAT * self.warmth * cost / costly), field.MOST_HEAT)
+        spare = self.lowest.cost - self.best.cost + int(EXCESS * self.warmth * self.lowest.cost)
+        state.counts[field.SPARE] = spare * len(state.base) // len(self.best.rows)
 
     # ------------------------------------------------------------------------------------------ the result
 

@@ -28,8 +28,12 @@ SAME, ZONE, GROUP, AFTER, BEFORE = range(5)
 HEAD, SIZE, ALIVE, PLACE, FREE = range(5)
 # The lists of near groups: those of a row, and those that a pool is made of.
 LISTED, CHOSEN = range(2)
-# `GroupedRows.counts`: groups in use, free numbers, tries that were kept, tries.
-IN_USE, UNUSED, KEPT, TRIES = range(4)
+# `GroupedRows.counts`: groups in use, free numbers, tries that were kept, tries; what a try that is kept may cost on
+# average, 0 for nothing, and what all of them may still cost together.
+IN_USE, UNUSED, KEPT, TRIES, HEAT, SPARE = range(6)
+COUNTS = 6
+MOST_HEAT = 1 << 49  # times the largest slack is still a number of 64 bits
+DROPPED = -(1 << 62)  # is what a try gains that is not kept
 # The sizes and costs of groups into which rows are placed one by one.
 PLACED_SIZE, PLACED_COST = range(2)
 
@@ -62,6 +66,8 @@ PASSES = 3  # of moves and swaps over a pool
 DROP_ABOVE, DROP_PARTS = 6, 5  # a rebuilt pool that costs more than six fifths of the old one is not worth polishing
 NOISE_BITS = 10  # factors are whole numbers of 1024ths
 NOISE_FACTORS = 256  # that one is drawn from
+# What chance takes from a table: factors of attributes' costs, and what a try may cost in its mean, both in 1024ths.
+FACTORS, SLACKS = range(2)
 NOISE_SPREAD = 0.3  # of the logarithm of a factor
 CENTRE_OF, CENTRE_IS_GROUP = 5, 2  # in two of five tries neighbours are sought around the group, else around the row
 LEAST_CREDIT, CREDITS = 614, 411  # a group's own cost counts in its favour, by 0.6 to 1 (in 1024ths)

@@ -15,13 +15,17 @@ from kveil.stopping import current
 
 @cache
 def noise_table() -> Longs:
-    """Return factors exp(spread · z), z at the middles of equal parts of the normal distribution, in 1024ths."""
-    from math import exp
+    """Return what chance takes from a table, in 1024ths; the values stand at the middles of equal parts of a distribution.
+
+    Factors exp(spread · z), z of the normal distribution, and slacks of the exponential one, whose mean is 1.
+    """
+    from math import exp, log
     from statistics import NormalDist
 
     normal, number = NormalDist(), field.NOISE_FACTORS
     factors = [exp(field.NOISE_SPREAD * normal.inv_cdf((i + 0.5) / number)) for i in range(number)]
-    return np.array([round(factor * (1 << field.NOISE_BITS)) for factor in factors], dtype=np.int64)
+    slacks = [-log((i + 0.5) / number) for i in range(number)]
+    return np.array([[round(value * (1 << field.NOISE_BITS)) for value in own] for own in (factors, slacks)])
 
 
 def new_state(base: Ints, zone: Ints, part: Ints, codes: Codes, seed: int) -> tuple[GroupedRows, int]:
@@ -37,8 +41,9 @@ def new_state(base: Ints, zone: Ints, part: Ints, codes: Codes, seed: int) -> tu
     groups[field.FREE] = np.arange(rows - 1, -1, -1)
     state = GroupedRows(
         base, about, groups, np.zeros((rows, width), dtype=base.dtype), np.zeros(rows, dtype=np.int64),
-        np.array([0, rows, 0, 0], dtype=np.int64), np.array([seed], dtype=np.uint64),
+        np.zeros(field.COUNTS, dtype=np.int64), np.array([seed], dtype=np.uint64),
     )  # fmt: skip
+    state.counts[field.UNUSED] = rows
     return state, int(fill_groups(state, codes, part.astype(np.int32), int(part.max(initial=-1)) + 1))
 
 
@@ -62,7 +67,8 @@ def search(
 ) -> int:  # fmt: skip
     """Take neighbourhoods apart ``tries`` times, as many rows as there is room for; keep what is not worse.
 
-    Returns how much the total cost fell. Every group has k rows or more and satisfies the models; with ``hides``
+    With some heat in the state's counts, what is a little worse is kept, too, while all of it together costs no more
+    than may be spared. Returns how much the total cost fell. Every group has k rows or more and satisfies the models; with ``hides``
     none shows `*` in every attribute. A try costs O(groups · attributes + rows of the pool squared · attributes).
     """
     from kveil.kernels.least_loss.neighbours_loops import search_groups

@@ -127,33 +127,43 @@ def hides_a_group(codes: Codes, work: PoolRoom, groups: int) -> bool:
 
 
 @inner
+def may_cost(state: GroupedRows, noise: Longs) -> int:
+    """Draw how much dearer a try may end: mostly little, sometimes a few times the heat, never more than is spared."""
+    heat, spare = state.counts[field.HEAT], state.counts[field.SPARE]
+    if heat == 0 or spare <= 0:
+        return 0
+    slack = noise[field.SLACKS, draw(state.random, noise.shape[1])]
+    return min((heat * slack) >> field.NOISE_BITS, spare)
+
+
+@inner
 def try_once(
     state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, costly: int,
     chosen: Ints, number: int,
 ) -> int:  # fmt: skip
-    """Take chosen groups apart and put them together again; return how much was gained, -1 where dropped."""
+    """Take chosen groups apart and put them together again; return how much was gained, `DROPPED` where not kept."""
     rows, cores = gather(state, work, k, len(models.needs.kind) > 0, costly, chosen, number)
     if rows < 2:
-        return -1
+        return field.DROPPED
     old = np.int64(0)
     for i in range(number):
         if chosen[i] >= 0:
             old += state.groups[field.SIZE, chosen[i]] * state.cost[chosen[i]]
     for a in range(state.base.shape[1]):
-        work.longs[field.NOISE, a] = noise[draw(state.random, len(noise))]
+        work.longs[field.NOISE, a] = noise[field.FACTORS, draw(state.random, noise.shape[1])]
     out = field.ALL_OUT
     if draw(state.random, field.WHOLLY_OF) >= field.WHOLLY:
         out = field.LEAST_OUT + draw(state.random, field.OUTS)
     groups = rebuild(state, codes, models, work, k, rows, cores, out)
     if groups == 0 or pool_cost(work, groups) * field.DROP_PARTS > old * field.DROP_ABOVE:
-        return -1
+        return field.DROPPED
     for g in range(groups):
         if not group_allowed(models, work, k, field.OF, rows, g, -1, -1):
-            return -1
+            return field.DROPPED
     polish(state, codes, models, work, k, rows, groups)
     new = pool_cost(work, groups)
-    if new > old or (hides and hides_a_group(codes, work, groups)):
-        return -1
+    if (new > old and new - old > may_cost(state, noise)) or (hides and hides_a_group(codes, work, groups)):
+        return field.DROPPED
     return old - new + splice(state, codes, work, rows, groups)
 
 
@@ -176,8 +186,9 @@ def search_groups(
         left -= 1
         number = choose(state, costly, listed, most, near)
         more = try_once(state, codes, models, work, noise, k, hides, costly, near[field.CHOSEN], number)
-        if more >= 0:
+        if more > field.DROPPED:
             gained += more
+            state.counts[field.SPARE] += more
             state.counts[field.KEPT] += 1
         if more > 0:
             left = 0
