@@ -15,9 +15,9 @@ from kveil.stopping import current
 
 @cache
 def noise_table() -> Longs:
-    """Return what chance takes from a table, in 1024ths; the values stand at the middles of equal parts of a distribution.
+    """Return what chance takes from a table, in 1024ths: factors exp(spread · z), and slacks, whose mean is 1.
 
-    Factors exp(spread · z), z of the normal distribution, and slacks of the exponential one, whose mean is 1.
+    They stand at the middles of equal parts of distributions: z of the normal one, slacks of the exponential one.
     """
     from math import exp, log
     from statistics import NormalDist
@@ -68,8 +68,9 @@ def search(
     """Take neighbourhoods apart ``tries`` times, as many rows as there is room for; keep what is not worse.
 
     With some heat in the state's counts, what is a little worse is kept, too, while all of it together costs no more
-    than may be spared. Returns how much the total cost fell. Every group has k rows or more and satisfies the models; with ``hides``
-    none shows `*` in every attribute. A try costs O(groups · attributes + rows of the pool squared · attributes).
+    than may be spared. Returns how much the total cost fell. Every group has k rows or more and satisfies the models;
+    with ``hides`` none shows `*` in every attribute. A try costs O(groups · attributes + rows of the pool squared ·
+    attributes).
     """
     from kveil.kernels.least_loss.neighbours_loops import search_groups
 
