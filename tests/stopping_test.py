@@ -110,3 +110,15 @@ def test_what_halts_ends_with_the_stop_around_it_and_never_ends_that() -> None:
     with under(outer), halting() as stop:
         outer.cancel()
         assert stop.flag[0]
+
+
+def test_how_much_of_its_own_seconds_is_over() -> None:
+    assert not Stop().timed
+    assert Stop().spent == 0.0
+    timed = Stop(seconds=1_000)
+    assert timed.timed
+    assert 0.0 <= timed.spent < 0.1
+    assert not Stop(within=timed).timed
+    assert Stop(within=timed).spent == 0.0
+    over = Stop(seconds=1e-9)
+    assert over.spent == 1.0

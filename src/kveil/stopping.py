@@ -48,7 +48,8 @@ class Stop:
         self, seconds: float | None = None, *, within: Stop | None = None, known_loss: float | None = None
     ) -> None:
         self.known_loss = known_loss
-        own = None if seconds is None else perf_counter() + seconds
+        self._began, self._seconds = perf_counter(), seconds
+        own = None if seconds is None else self._began + seconds
         outer = None if within is None else within.deadline
         self.deadline: float | None = min((each for each in (own, outer) if each is not None), default=None)
         self._within = within
@@ -109,6 +110,16 @@ class Stop:
     def cancelled(self) -> bool:
         """Whether somebody wants nothing of the work any more."""
         return self._cancelled.is_set() or (self._within is not None and self._within.cancelled)
+
+    @property
+    def timed(self) -> bool:
+        """Whether this stop has a deadline of its own."""
+        return self._seconds is not None
+
+    @property
+    def spent(self) -> float:
+        """What share of its own seconds is over; 0 where it has none, whatever the stop around it has."""
+        return 0.0 if not self._seconds else min((perf_counter() - self._began) / self._seconds, 1.0)
 
     @property
     def late(self) -> bool:

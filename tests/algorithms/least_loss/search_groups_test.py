@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from kveil.algorithms.registry import find
 from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.progress import silent
+from kveil.stopping import Stop
 from kveil.table.encode import encode
 from small_people import POLICIES, people, policy_of
 
@@ -70,3 +72,23 @@ def test_a_warm_search_goes_up_a_little_and_ends_with_the_lowest_it_was_at(monke
         assert after <= (1 + search_groups.EXCESS) * lowest
         lowest = min(lowest, after)
     assert ends == [lowest]
+
+
+def test_a_search_that_seconds_end_has_short_rounds_and_cools_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = encode(from_frame(people(400)), policy_of(POLICIES["k"], algorithm="mondrian"))
+    start = run(find("mondrian"), table, {})
+    told: list[tuple[int, float]] = []  # of each round: how many tries it is given, and its warmth
+    monkeypatch.setattr(
+        search_groups.GroupSearch, "_round", lambda self, _, blocks, tries, values: told.append((tries, self.warmth))
+    )
+    spent = chain([0.0, 0.1, 0.3, 0.5, 0.7, 0.9], repeat(1.0))
+    monkeypatch.setattr(Stop, "spent", property(lambda self: next(spent)))
+    refining.refine(table, start, 100, 600.0, silent)
+    assert {tries for tries, _ in told} == {200}  # half a try per row
+    assert len(told) == 200
+    warm = [warmth for _, warmth in told[:6]]
+    assert warm[0] == warm[1] == warm[5] == 0.0
+    assert warm[2] == pytest.approx(0.5 / 0.6 * search_groups.heat_of(100 * 2 / 200 / 0.3))
+    told.clear()
+    refining.refine(table, start, 100, None, silent)
+    assert len(told) == 25

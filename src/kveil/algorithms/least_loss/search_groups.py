@@ -30,6 +30,7 @@ from kveil.table.tree import Tree
 BLOCK = 16_384  # rows that are searched together
 LARGE = 4 * BLOCK  # rows above which pools are smaller at first, and `normal` has fewer tries
 LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
+TIMED_ROUND = 0.5  # tries per row in a round at the most where seconds end the search
 ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
 # With many tries some that end dearer are kept, in this part of the rounds, the first ones being for going down alone.
 HEATED_FROM, HEATED_UNTIL = 0.2, 0.8
@@ -243,6 +244,8 @@ class GroupSearch:
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.refined.k)
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
+        if self.watch.stop.timed:
+            rounds = max(rounds, round(tries_per_row / TIMED_ROUND))
         values = self._values()
         self.lowest = self.best
         for number in range(rounds):
@@ -250,11 +253,16 @@ class GroupSearch:
                 break
             late = number * tries_per_row >= rounds * until
             self.most_groups = field.MOST_GROUPS if late else fewer
-            self.warmth = heat_of(tries_per_row) * _warmth(number / rounds)
+            self.warmth = self._warmth_after(number / rounds, tries_per_row)
             self._round(number, blocks, round(tries / rounds / blocks), values)
             if self.best.cost <= self.lowest.cost:
                 self.lowest = self.best
         self.best = self.lowest
+
+    def _warmth_after(self, share: float, tries_per_row: float) -> float:
+        """Return the warmth of a round once a share of the tries is done; where seconds end the search, they count."""
+        done = max(share, self.watch.stop.spent)
+        return _warmth(done) * heat_of(tries_per_row * share / done) if share else 0.0
 
     def _values(self) -> SensitiveCodes | None:
         if self.refined.component.counts_only:
