@@ -150,18 +150,21 @@ def boundaries(rows: int | None) -> list[str]:
     for name, marked in BOUNDARIES.items():
         for k in (2, 5, 10):
             found: list[str] = []
-            gone = set()
+            gone: dict[str, list[str]] = {}
             for loss in ("il", "ncp"):
                 table = encode(frame, policy_over(k, marked).model_copy(update={"loss": loss}))
                 for algorithm in ("greedy-cka", "least-loss"):
                     solution = run(find(algorithm), table, {})
                     losses = measure_solution(table, solution)
-                    gone.add(int(solution.suppressed_anywhere.sum()))
+                    out = str(int(solution.suppressed_anywhere.sum()))
+                    gone[algorithm] = [*gone.get(algorithm, []), out]
                     found.append(f"{losses.il:,.0f}" if loss == "il" else f"{100 * losses.ncp:.2f} %")
-            lines.append([f"{name}, k = {k}", " or ".join(map(str, sorted(gone))), *found])
+            suppressed = (" and ".join(dict.fromkeys(own)) for own in gone.values())
+            lines.append([f"{name}, k = {k}", *suppressed, *found])
     head = [
         "boundaries on",
-        "suppressed by both",
+        "suppressed by greedy-cka",
+        "by least-loss",
         "IL, greedy-cka",
         "IL, least-loss",
         "NCP, greedy-cka",

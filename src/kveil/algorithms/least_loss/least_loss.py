@@ -34,9 +34,11 @@ from kveil.table.tree import Tree
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
 ROWS_FOR_BOTH_WAYS = 1_000  # of a table on which both ways are tried in any case
 CLIMBING = {"classfly+complete"}  # chooses what to climb by distinct values, or by what is set aside for its loss
-DESCENDED = 3  # starts that are searched a little before one is chosen, where constraints overlap
+# Starts that are searched a little before one is chosen, where constraints overlap or they leave out different records.
+DESCENDED = 3
 MUCH_DEARER = 2.0  # none of them loses so many times as much as the one that loses least
 FIRST_TRIES = 0.5  # tries per row of each of them
+NEARLY = 1.005  # times the loss of the lowest of them: one of no more, that leaves out fewer records, goes on instead
 
 
 class LeastLossOptions(DivideOptions):
@@ -48,12 +50,12 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
 
     So what is refined never loses more than any of them, unless the time is over before all were tried: the best so far
     is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
-    Where constraints overlap, the starts that lose least are searched a little, and the lowest of them is taken.
+    Where constraints overlap, the starts that lose least are searched a little, and the lowest of them is taken; where
+    sizes alone decide, those that leave out different records are, since the search can change all but that.
     """
     policy = table.policy
     several = len(binding_sets(policy)) > 1
     descends = _descends(table)
-    most = DESCENDED if descends else 1
     found: list[tuple[float, Solution]] = []
     failures: list[Unmeetable] = []
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better. The
@@ -72,12 +74,13 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
                 if not found:
                     raise
                 return found[0][1]
-            found = _lowest(table, found, {"start": algorithm.name, **chosen}, solution)[:most]
+            found = _lowest(table, found, {"start": algorithm.name, **chosen}, solution)
+            found = found[:DESCENDED] if descends else _leaving_out_others(table, found)
     if descends:
         with suppress(OutOfTime, TooLarge):
             for name, solution in overlap_starts(table, rng, found[0][1] if found else None):
-                found = _lowest(table, found, {"start": name}, solution)[:most]
-    least, best = (_descended(table, found) if descends else found[0]) if found else (0.0, None)
+                found = _lowest(table, found, {"start": name}, solution)[:DESCENDED]
+    least, best = (_descended(table, found) if descends or len(found) > 1 else found[0]) if found else (0.0, None)
     small = _settled(table, _tried_table(table))
     if small is None and best is None:
         small = _settled(table, _small_table(table))
@@ -98,6 +101,20 @@ def _lowest(
     return sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
 
 
+def _leaving_out_others(table: Table, found: list[tuple[float, Solution]]) -> list[tuple[float, Solution]]:
+    """Return the starts, the one that loses least first, that leave out other records than those before them.
+
+    The first one alone where what loses least may not be what can be kept, or where models look at sensitive values:
+    the more choices of whom to leave out are compared by loss, the more these would have a say in it.
+    """
+    if not _may_be_tried(table) or looks_at_values(table):
+        return found[:1]
+    by_missing: dict[bytes, tuple[float, Solution]] = {}
+    for loss, solution in found:
+        by_missing.setdefault(np.packbits(solution.suppressed).tobytes(), (loss, solution))
+    return list(by_missing.values())[:DESCENDED]
+
+
 def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
     """Return the options with which an algorithm may give a start."""
     if name in SPLITTING:
@@ -106,19 +123,22 @@ def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
 
 
 def _descends(table: Table) -> bool:
-    """Tell whether starts are compared by what is left of their loss once each was searched a little.
+    """Tell whether starts are compared by what is left of their loss once each was searched a little."""
+    return _may_be_tried(table) and any(not component.over_everything for component in components_of(table))
 
-    Where a rule is declared, or items are generalized, what loses least may not be what can be kept.
-    """
+
+def _may_be_tried(table: Table) -> bool:
+    """Tell whether starts may be searched: where rules or items are kept, the lowest may not be what can be kept."""
     policy = table.policy
-    if policy.dependencies or policy.generalized or not table.names:
-        return False
-    return any(not component.over_everything for component in components_of(table))
+    return not policy.dependencies and not policy.generalized and bool(table.names)
 
 
 def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float, Solution]:
-    """Return the start that loses least after a descent and a few tries, with its loss; the first if time runs out."""
-    lowest = []
+    """Return the start that loses least after a descent and a few tries, with its loss; the first if time runs out.
+
+    Of those that lose nearly as little, one that leaves out the fewest: what is left out cannot be searched any more.
+    """
+    lowest: list[tuple[float, Solution]] = []
     for loss, solution in found:
         if loss > MUCH_DEARER * found[0][0]:
             break
@@ -128,7 +148,11 @@ def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float
         except OutOfTime:
             return found[0]
         lowest.append((released_loss(table, refined), refined))
-    return min(lowest, key=itemgetter(0))
+    least = min(loss for loss, _ in lowest)
+    return min(
+        (own for own in lowest if own[0] <= NEARLY * least),
+        key=lambda own: (int(own[1].suppressed_anywhere.sum()), own[0]),
+    )
 
 
 def _settled(table: Table, found: Solution | None) -> Solution | None:
