@@ -84,11 +84,11 @@ def test_a_search_that_seconds_end_has_short_rounds_and_cools_with_them(monkeypa
     spent = chain([0.0, 0.1, 0.3, 0.5, 0.7, 0.9], repeat(1.0))
     monkeypatch.setattr(Stop, "spent", property(lambda self: next(spent)))
     refining.refine(table, start, 100, 600.0, silent)
-    assert {tries for tries, _ in told} == {200}  # half a try per row
-    assert len(told) == 200
+    assert {tries for tries, _ in told} == {500}  # half a try per row would be fewer than make a round
+    assert len(told) == 80
     warm = [warmth for _, warmth in told[:6]]
     assert warm[0] == warm[1] == warm[5] == 0.0
-    assert warm[2] == pytest.approx(0.5 / 0.6 * search_groups.heat_of(100 * 2 / 200 / 0.3))
+    assert warm[2] == pytest.approx(0.5 / 0.6 * search_groups.heat_of(100 * 2 / 80 / 0.3))
     told.clear()
     refining.refine(table, start, 100, None, silent)
     assert len(told) == 25

@@ -245,7 +245,7 @@ class GroupSearch:
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
         if self.watch.stop.timed:
-            rounds = max(rounds, round(tries_per_row / TIMED_ROUND))
+            rounds = max(rounds, min(round(tries_per_row / TIMED_ROUND), int(tries / blocks / CHUNK)))
         values = self._values()
         self.lowest = self.best
         for number in range(rounds):

@@ -25,7 +25,8 @@ def noise_table() -> Longs:
     normal, number = NormalDist(), field.NOISE_FACTORS
     factors = [exp(field.NOISE_SPREAD * normal.inv_cdf((i + 0.5) / number)) for i in range(number)]
     slacks = [-log((i + 0.5) / number) for i in range(number)]
-    return np.array([[round(value * (1 << field.NOISE_BITS)) for value in own] for own in (factors, slacks)])
+    whole = [[round(value * (1 << field.NOISE_BITS)) for value in own] for own in (factors, slacks)]
+    return np.array(whole, dtype=np.int64)
 
 
 def new_state(base: Ints, zone: Ints, part: Ints, codes: Codes, seed: int) -> tuple[GroupedRows, int]:
