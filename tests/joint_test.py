@@ -30,11 +30,11 @@ def test_no_joint_policy_is_refused(first: int) -> None:
     assert solved > len(seeds(first, first + 40)) / 3
 
 
-@pytest.mark.parametrize("seed", [740, 2233, 3984, 4379, 5377, 5751, 8737, 8917])
+@pytest.mark.parametrize("seed", [740, 2233, 3984, 4379, 5377, 5751, 7210, 8737, 8917])
 def test_least_loss_is_never_worse_than_another_algorithm(seed: int) -> None:
     # 740 and 4379: bounds at midpoints, which move after the search; 3984 and 5751: people who show `*` and items are
     # counted; 5377: what Mondrian chooses by width; 8737: a whole table of stars, none of whom can be given away;
-    # 2233 and 8917: rows that every component by itself would show as `*`.
+    # 2233 and 8917: rows that every component by itself would show as `*`; 7210: a start that leaves out fewer goes on.
     case = joint_case(seed)
     tried = kveil.anonymize(case.frame, case.policy()).account["tried"]
     losses = {entry["algorithm"]: entry["loss"] for entry in tried if entry["solved"] and "loss" in entry}

@@ -62,6 +62,8 @@ def test_of_starts_that_end_nearly_as_low_the_one_that_leaves_out_the_fewest_goe
     assert starting._descended(table, found)[0] == 0.0904
     ends[1] = 0.2
     assert starting._descended(table, found)[0] == 0.09
+    ends |= {2: 0.0999, 1: 0.1003, 0: 0.1}
+    assert starting._descended(table, found)[0] == 0.1  # none that loses more than a start did
 
 
 @needs_adult

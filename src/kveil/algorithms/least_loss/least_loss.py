@@ -136,7 +136,8 @@ def _may_be_tried(table: Table) -> bool:
 def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float, Solution]:
     """Return the start that loses least after a descent and a few tries, with its loss; the first if time runs out.
 
-    Of those that lose nearly as little, one that leaves out the fewest: what is left out cannot be searched any more.
+    Of those that lose nearly as little, and no more than any start, one that leaves out the fewest: what is left out
+    cannot be searched any more.
     """
     lowest: list[tuple[float, Solution]] = []
     for loss, solution in found:
@@ -149,8 +150,9 @@ def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float
             return found[0]
         lowest.append((released_loss(table, refined), refined))
     least = min(loss for loss, _ in lowest)
+    most = max(least, min(NEARLY * least, found[0][0]))
     return min(
-        (own for own in lowest if own[0] <= NEARLY * least),
+        (own for own in lowest if own[0] <= most),
         key=lambda own: (int(own[1].suppressed_anywhere.sum()), own[0]),
     )
 
