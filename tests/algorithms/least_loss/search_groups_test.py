@@ -55,12 +55,12 @@ def test_a_warm_search_goes_up_a_little_and_ends_with_the_lowest_it_was_at(monke
 
     def search(self: search_groups.GroupSearch, tries_per_row: float) -> None:
         searches(self, tries_per_row)
-        ends.append(self.best.cost)
+        ends.append(self.grouping.cost)
 
     def one_round(self: search_groups.GroupSearch, *arguments: Any) -> None:
-        before = self.best.cost
+        before = self.grouping.cost
         rounds(self, *arguments)
-        told.append((self.warmth, before, self.best.cost))
+        told.append((self.warmth, before, self.grouping.cost))
 
     monkeypatch.setattr(search_groups.GroupSearch, "run", search)
     monkeypatch.setattr(search_groups.GroupSearch, "_round", one_round)

@@ -195,7 +195,7 @@ def _costliest_parts(table: Table, valid: Solution, component: SearchComponent) 
         )
         groups = _groups_of(table, valid, part)
         if groups is not None:
-            parts.append((-groups.best.cost, number, part))
+            parts.append((-groups.grouping.cost, number, part))
     return [part for _, _, part in sorted(parts, key=itemgetter(0, 1)) if part.largest_k <= MOST_K_OF_PARTS]
 
 

@@ -105,7 +105,7 @@ class GroupSearch:
         self.whole = sum(costs.whole[p] for p in refined.positions)
         codes = np.array([solution.shown[p].codes[refined.rows] for p in refined.positions], dtype=np.int32)
         group, _ = group_rows(codes)
-        self.lowest = self.best = self._settle(refined.rows, group)
+        self.lowest = self.grouping = self._settle(refined.rows, group)
 
     @cached_property
     def _base(self) -> Ints:
@@ -153,11 +153,11 @@ class GroupSearch:
 
     def start_over(self) -> None:
         """Split all rows top-down, and go on from there if that costs less than the groups given."""
-        if not (self.refined.component.counts_only and self.refined.component.trees_only and len(self.best.rows)):
+        if not (self.refined.component.counts_only and self.refined.component.trees_only and len(self.grouping.rows)):
             return
-        found = self._top_down(self.best.rows)
-        if found is not None and found.cost < self.best.cost and self.valid(found):
-            self.best = found
+        found = self._top_down(self.grouping.rows)
+        if found is not None and found.cost < self.grouping.cost and self.valid(found):
+            self.grouping = found
 
     def _top_down(self, rows: Ints) -> Grouping | None:
         by_zone, starts = members_by_group(self.zone[rows]).without_empty()
@@ -211,32 +211,32 @@ class GroupSearch:
 
         One by one where it costs least; those left over become groups of their own where there are enough.
         """
-        before = self.best
-        if len(rows) and len(rows) * max(len(self.best.code), 1) <= MOST_PLACES:
-            self.best = self._place(self.best, rows, self.whole) or self.best
+        before = self.grouping
+        if len(rows) and len(rows) * max(len(self.grouping.code), 1) <= MOST_PLACES:
+            self.grouping = self._place(self.grouping, rows, self.whole) or self.grouping
         inside = np.zeros(self.refined.table.rows, dtype=bool)
-        inside[self.best.rows] = True
+        inside[self.grouping.rows] = True
         waiting = rows[~inside[rows]]
         sizes = np.bincount(self.zone[waiting], minlength=int(self.zone.max(initial=0)) + 1)
         waiting = waiting[sizes[self.zone[waiting]] >= self.refined.k]
         if len(waiting) and self.refined.component.counts_only and self.refined.component.trees_only:
             new = self._top_down(waiting)
             if new is not None and self.valid(new):
-                together = np.concatenate([self.best.rows, new.rows])
-                group = np.concatenate([self.best.group, new.group + len(self.best.code)]).astype(np.int32)
-                self.best = self._settle_in_order(together, group)
-        if not self.valid(self.best):
-            self.best = before
+                together = np.concatenate([self.grouping.rows, new.rows])
+                group = np.concatenate([self.grouping.group, new.group + len(self.grouping.code)]).astype(np.int32)
+                self.grouping = self._settle_in_order(together, group)
+        if not self.valid(self.grouping):
+            self.grouping = before
         inside[:] = False
-        inside[self.best.rows] = True
+        inside[self.grouping.rows] = True
         return np.asarray(rows[inside[rows]])
 
     # ------------------------------------------------------------------------------------------ the search
 
     def run(self, tries_per_row: float) -> None:
         """Search, round by round, in blocks that are cut in another order of attributes each."""
-        rows = len(self.best.rows)
-        if not rows or not self.best.cost:
+        rows = len(self.grouping.rows)
+        if not rows or not self.grouping.cost:
             return
         large = rows > LARGE
         tries_per_row = tries_in_groups(tries_per_row, large=large)
@@ -247,7 +247,7 @@ class GroupSearch:
         if self.watch.stop.timed:
             rounds = max(rounds, min(round(tries_per_row / TIMED_ROUND), int(tries / blocks / CHUNK)))
         values = self._values()
-        self.lowest = self.best
+        self.lowest = self.grouping
         for number in range(rounds):
             if self.watch.over():
                 break
@@ -255,9 +255,9 @@ class GroupSearch:
             self.most_groups = field.MOST_GROUPS if late else fewer
             self.warmth = self._warmth_after(number / rounds, tries_per_row)
             self._round(number, blocks, round(tries / rounds / blocks), values)
-            if self.best.cost <= self.lowest.cost:
-                self.lowest = self.best
-        self.best = self.lowest
+            if self.grouping.cost <= self.lowest.cost:
+                self.lowest = self.grouping
+        self.grouping = self.lowest
 
     def _warmth_after(self, share: float, tries_per_row: float) -> float:
         """Return the warmth of a round once a share of the tries is done; where seconds end the search, they count."""
@@ -267,7 +267,7 @@ class GroupSearch:
     def _values(self) -> SensitiveCodes | None:
         if self.refined.component.counts_only:
             return None
-        rows = self.best.rows
+        rows = self.grouping.rows
         alive = np.ones(len(rows), dtype=np.int64)
         return values_of(self.refined.table, self.refined.pairs(rows), self.refined.models, alive)
 
@@ -282,30 +282,30 @@ class GroupSearch:
 
         Once each was first, the others follow it in another order.
         """
-        groups = len(self.best.code)
+        groups = len(self.grouping.code)
         if blocks == 1:
             return [np.arange(groups, dtype=np.int32)]
-        width = self.best.code.shape[1]
+        width = self.grouping.code.shape[1]
         others = [(number + a) % width for a in range(1, width)]
         turn = number // width % max(len(others), 1)
-        columns = [self.best.code[:, a] for a in [number % width, *others[turn:], *others[:turn]]]
+        columns = [self.grouping.code[:, a] for a in [number % width, *others[turn:], *others[:turn]]]
         zone = np.zeros(groups, dtype=np.int32)
-        zone[self.best.group] = self.zone[self.best.rows]
+        zone[self.grouping.group] = self.zone[self.grouping.rows]
         order = np.lexsort((*reversed(columns), zone))
-        ends = np.cumsum(np.bincount(self.best.group, minlength=groups)[order])
+        ends = np.cumsum(np.bincount(self.grouping.group, minlength=groups)[order])
         block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)  # never falls along the order
         return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
 
     def _round(self, number: int, blocks: int, tries: int, values: SensitiveCodes | None) -> None:
-        group_of = np.empty_like(self.best.group)
+        group_of = np.empty_like(self.grouping.group)
         codes: list[Ints] = []
         offset = 0
         cuts = self._cut(number, blocks)
-        block_of = np.empty(len(self.best.code), dtype=np.int32)
+        block_of = np.empty(len(self.grouping.code), dtype=np.int32)
         for b, groups in enumerate(cuts):
             block_of[groups] = b
-        total = self.best.cost
-        by_block = members_by_group(block_of[self.best.group], len(cuts))
+        total = self.grouping.cost
+        by_block = members_by_group(block_of[self.grouping.group], len(cuts))
         with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
             waiting: dict[Future[SearchedBlock], Ints] = {}
             for b, places in enumerate(own.astype(np.int32) for own in by_block.split()):
@@ -329,12 +329,12 @@ class GroupSearch:
             except BaseException:
                 self.watch.stop.ask()  # the other blocks end soon, and with them the pool
                 raise
-        self.best = self._merged(self.best.rows, group_of, np.concatenate(codes), total)
+        self.grouping = self._merged(self.grouping.rows, group_of, np.concatenate(codes), total)
 
     def _block(self, places: Ints, seed: int, models: Models | None, tries: int) -> SearchedBlock:
         """Search a block."""
-        rows = self.best.rows[places]
-        group, _ = by_first_row(self.best.group[places], len(self.best.code))
+        rows = self.grouping.rows[places]
+        group, _ = by_first_row(self.grouping.group[places], len(self.grouping.code))
         base, zone = self.base(rows), self.zone[rows]
         state, before = new_state(base, zone, group, self.codes, seed)
         self._heat(state, before)
@@ -354,8 +354,8 @@ class GroupSearch:
         """Let tries in a block of this cost keep what is a little dearer, as this round's warmth has it."""
         costly = max(int((state.cost[state.groups[field.SIZE] > 0] > 0).sum()), 1)
         state.counts[field.HEAT] = min(int(HEAT * self.warmth * cost / costly), field.MOST_HEAT)
-        spare = self.lowest.cost - self.best.cost + int(EXCESS * self.warmth * self.lowest.cost)
-        state.counts[field.SPARE] = spare * len(state.base) // len(self.best.rows)
+        spare = self.lowest.cost - self.grouping.cost + int(EXCESS * self.warmth * self.lowest.cost)
+        state.counts[field.SPARE] = spare * len(state.base) // len(self.grouping.rows)
 
     # ------------------------------------------------------------------------------------------ the result
 
@@ -363,20 +363,20 @@ class GroupSearch:
         """Return what every row shows; rows that take no part go on showing what they did."""
         table, refined = self.refined.table, self.refined
         found = []
-        code = self.best.code.copy()
+        code = self.grouping.code.copy()
         show_followers(code, refined.positions, self.followers)
         for a, position in enumerate(refined.positions):
             tree = table.trees[position]
-            codes = code[self.best.group, a]
+            codes = code[self.grouping.group, a]
             if isinstance(tree, Tree):
                 nodes = solution.shown[position].codes.copy()
-                nodes[self.best.rows] = codes
+                nodes[self.grouping.rows] = codes
                 found.append(Shown.nodes(tree, nodes))
             else:
                 low, high = table.low[position].copy(), table.high[position].copy()
                 parked = refined.out & ~refined.suppressed
                 low[parked], high[parked] = 0, tree.leaves - 1
-                low[self.best.rows], high[self.best.rows] = codes // tree.leaves, codes % tree.leaves
+                low[self.grouping.rows], high[self.grouping.rows] = codes // tree.leaves, codes % tree.leaves
                 found.append(Shown.spans(tree, low, high))
         return found
 
@@ -386,4 +386,4 @@ def group_search_of(
 ) -> GroupSearch | None:
     """Return the search of a component, None where the solution to begin with breaks a constraint."""
     groups = GroupSearch(refined, costs, watch, solution, followers)
-    return groups if groups.valid(groups.best) else None
+    return groups if groups.valid(groups.grouping) else None
