@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+
+# Polars asks for it whenever it is given an array. NumPy would load it at that moment, and where two threads ask at
+# once, one of them may run into an endless recursion.
+import numpy.ma
 from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]

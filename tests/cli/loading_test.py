@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +138,20 @@ def test_a_release_whose_lines_are_counted_has_the_same_verdict(
     policy = write_policy(tmp_path, ROLES, k=3)
     first, second = both_ways(monkeypatch, "verify", policy, "--release", release, *options)
     assert first == second
+
+
+THREADS_BEGIN = """
+import threading
+import numpy as np
+import kveil.files
+from kveil.cli import loading
+
+print("ma" in vars(np))
+threading.Thread.start = lambda thread: print("random" in vars(np))
+loading.load_in_background([])
+"""
+
+
+def test_what_numpy_loads_when_it_is_asked_for_is_there_before_threads_ask() -> None:
+    done = subprocess.run([sys.executable, "-c", THREADS_BEGIN], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["True", "True"]

@@ -126,8 +126,12 @@ def _is_large_csv(path: Path) -> bool:
 def load_in_background(algorithms: Sequence[Algorithm]) -> None:
     """Import Numba, and what a run's one algorithm needs, in a thread: reading a table leaves the interpreter free.
 
-    The thread is no daemon: a process that ends early waits for it, since none may end under a running import.
+    The thread is no daemon: a process that ends early waits for it, since none may end under a running import. What
+    NumPy loads when it is first asked for is loaded before: where two threads ask at once, one of them may run into an
+    endless recursion, and the search asks for random numbers, as Numba does.
     """
+    import numpy.random  # noqa: F401
+
     threading.Thread(target=_load, args=(algorithms,)).start()
 
 
