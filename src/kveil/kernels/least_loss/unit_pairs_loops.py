@@ -207,7 +207,7 @@ def next_pairs(
         if u == i:
             continue
         last = np.int64(ints[field.NEAR, np.uint64(u)])
-        last = -1 if last in (i, j) else last
+        last = -1 if last == i or last == j else last  # noqa: SIM109  `in` makes loading import all that lists can do
         if stays:
             value = grown[place]
             if stored:

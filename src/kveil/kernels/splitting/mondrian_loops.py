@@ -244,8 +244,10 @@ def split_parts(
                     for part in range(parts):
                         best_ends[part], room.best_weights[part] = ends[part], room.part_weights[part]
         if best_parts == 0:
-            if not measured.all():
-                measure_part(rows, trees, order, begin, end, room)
+            for a in range(attributes):  # a loop: asking the array itself makes loading import all that arrays can do
+                if not measured[a]:
+                    measure_part(rows, trees, order, begin, end, room)
+                    break
             final[finals] = begin
             for a in range(attributes):
                 room.final_low[finals, a], room.final_high[finals, a] = low[a], high[a]
