@@ -17,6 +17,7 @@ from kveil.policy.lines import Line, Lines, check_lines, collapse
 from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
 
 LONGEST_NAME = 80  # characters of a value that may name a run
+LONGEST_WHOLE = 18  # digits of a number that is counted with at once
 _WORD_ENDS = re.compile(r"\b|^|$")
 _TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
@@ -33,6 +34,9 @@ class IntervalScale:
         self.spec = spec
         self.real = real or not all(is_whole(n) for n in (spec.from_, spec.to, *spec.widths))
         self._labels: dict[Decimal | int, list[str]] = {}  # by the narrowest interval: the others lie around it
+        self._above: dict[int, Line] = {}  # the same, as ways up, by the place of the narrowest interval
+        if not self.real:
+            self._whole = int(spec.from_), int(spec.to), int(spec.widths[0])
 
     def bounds(self, number: Decimal, width: Decimal) -> tuple[Decimal, Decimal]:
         """Return the interval of a width that holds a number, as its label names the bounds; open ends are not cut."""
@@ -70,6 +74,10 @@ class IntervalScale:
 
     def line(self, value: str) -> Line | None:
         """Return a value's way up, None where the scale does not know it."""
+        if not self.real and value.isdecimal() and value.isascii() and (value[0] != "0" or value == "0"):
+            upper = self._above_whole(value)  # nearly all values are written so
+            if upper is not None:
+                return upper if upper[0] == value else (value, *upper)
         number = parse_number(value)
         if number is None or not self.holds(number):
             return None
@@ -78,13 +86,26 @@ class IntervalScale:
             labels = [value if label == labels[0] else label for label in labels]
         return collapse([value, *labels, STAR])
 
+    def _above_whole(self, value: str) -> Line | None:
+        """Return what a whole number, in digits alone, has above it; None where it lies beyond the ends or is long."""
+        if len(value) > LONGEST_WHOLE:
+            return None
+        number, (first, last, narrowest) = int(value), self._whole
+        if not first <= number <= last:
+            return None
+        which = (number - first) // narrowest
+        if which not in self._above:
+            self._above[which] = collapse([*self._labels_over(Decimal(number)), STAR])
+        return self._above[which]
+
     def _labels_over(self, number: Decimal) -> list[str]:
         """Return the intervals that hold a number, from the narrowest on; numbers of one narrowest share all."""
         spec = self.spec
         if self.real:
             which: Decimal | int = self.bounds(number, spec.widths[0])[0]
         else:  # whole numbers all of them, which Python counts with faster
-            which = (int(min(max(number, spec.from_), spec.to)) - int(spec.from_)) // int(spec.widths[0])
+            first, last, narrowest = self._whole
+            which = (min(max(int(number), first), last) - first) // narrowest
         labels = self._labels.get(which)
         if labels is None:
             start = self.bounds(number, spec.widths[0])[0]
@@ -218,6 +239,8 @@ def is_real(texts: Iterable[str]) -> bool:
 
 
 def _is_real(text: str) -> bool:
+    if text.isdecimal():
+        return False
     if text.startswith("["):
         return text.endswith(")")
     number = parse_number(text)
@@ -260,8 +283,14 @@ def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Li
 
 def _in_order(spec: Hierarchy | None, values: Iterable[str]) -> list[str]:
     if isinstance(spec, Intervals):
-        return sorted(values, key=lambda value: (parse_number(value) or Decimal(0), value))
+        return sorted(values, key=_by_size)
     return sorted(values)
+
+
+def _by_size(value: str) -> tuple[Decimal | int, str]:
+    if value.isdecimal() and value.isascii() and len(value) <= LONGEST_WHOLE:
+        return int(value), value
+    return parse_number(value) or Decimal(0), value
 
 
 def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tuple[Lines, list[str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -279,12 +280,16 @@ def _interval_costs(
     ncp = np.zeros(len(labels))
     height = height.copy()
     levels = len(spec.widths)
+    seen: set[tuple[int, Decimal]] = set()
     done: set[str] = set()
     for text in texts:
         number = parse_number(text)
         assert number is not None
         for level in range(levels):
             low, high = scale.bounds(number, spec.widths[level])
+            if (level, low) in seen:  # and so are those around it
+                break
+            seen.add((level, low))
             label = scale.label(low, high)
             if label in done or label not in node_of:
                 continue
