@@ -277,7 +277,7 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
         unknown = [text for text, leaf in zip(column.texts, leaves, strict=True) if leaf is None]
         raise unknown_values(column, unknown, policy, name, where)
     leaves.append(-1 if tree.missing is None else tree.missing)
-    return tree, np.array(leaves, dtype=np.int32)[column.codes]
+    return tree, np.take(np.array(leaves, dtype=np.int32), column.codes)
 
 
 def _leaves_among(column: Coded, whole: Table, position: int, where: str) -> Ints:

@@ -129,7 +129,7 @@ class Tree:
 
         Where both are the same piece of memory, as in a table of records, these are the leaves' own nodes.
         """
-        node = self.leaf_nodes[low]
+        node = np.take(self.leaf_nodes, low)
         if low.shape == high.shape and low.strides == high.strides and low.ctypes.data == high.ctypes.data:
             return node
         while True:
@@ -162,10 +162,10 @@ def build_tree(
     """
     children: dict[str, list[str]] = {root: []}
     listed = False
-    known = children.get
+    known, means_missing = children.get, frozenset(missing_texts)
     for line in lines:
         child = line[0]
-        if child in missing_texts:
+        if child in means_missing:
             listed = True
             continue
         siblings = known(line[1]) if len(line) > 1 else None

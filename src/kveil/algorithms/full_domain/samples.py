@@ -17,12 +17,13 @@ from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows, sample_of_groups
+from kveil.kernels.threads import each_in_threads
 from kveil.models.groups import Groups
 
 SMALL = 50_000  # tuples below which a look at a sample of the groups saves nothing
 SAMPLE_BITS = 6  # the sample: one group in 64, or more where the limit asks for more proof
 SAMPLED_TUPLES = 4096  # by which attributes are compared
-ENOUGH_GROUPS = 2000  # combinations of values that make a fair sample
+ENOUGH_GROUPS = (128, 2000)  # combinations of values that may make a fair sample: the fewer, the longer it is one
 UNFAIR = 4  # times more, or fewer, tuples than were to be taken
 
 
@@ -99,20 +100,23 @@ class GroupSamples:
         """
         wanted = self._state.nodes.shape[1] >> self._bits
         seen = {a: len(np.unique(self._shown(a, slice(SAMPLED_TUPLES)))) for a in constraint.positions}
-        by, rows = self._taken(seen, lambda a: seen[a])
-        if not wanted // UNFAIR <= len(rows) <= wanted * UNFAIR:
-            by, rows = self._taken(seen, lambda a: -seen[a])
+        for enough in ENOUGH_GROUPS:
+            by, rows = self._taken(seen, lambda a: seen[a], enough)
+            if wanted // UNFAIR <= len(rows) <= wanted * UNFAIR:
+                break
+        else:
+            by, rows = self._taken(seen, lambda a: -seen[a], ENOUGH_GROUPS[-1])
         nodes = np.take(self._state.nodes, rows, axis=1)
         for a, step in self._waiting.items():
             nodes[a] = step[nodes[a]]
         return GroupSample(frozenset(by), nodes, self._state.weights[rows])
 
-    def _taken(self, seen: dict[int, int], order: Callable[[int], int]) -> tuple[list[int], Ints]:
+    def _taken(self, seen: dict[int, int], order: Callable[[int], int], enough: int) -> tuple[list[int], Ints]:
         """Return attributes, the first in an order that tell enough groups apart, and the tuples they choose."""
         by: list[int] = []
         combinations = 1
         for a in sorted(seen, key=order):
-            if combinations >= ENOUGH_GROUPS:
+            if combinations >= enough:
                 break
             if seen[a] > 1:
                 by.append(a)
@@ -125,6 +129,11 @@ class GroupSamples:
         return self._waiting[a][nodes] if a in self._waiting else nodes
 
     def _make_steps(self, attributes: list[int]) -> None:
-        for a in attributes:
-            if a in self._waiting:
-                self._state.nodes[a] = self._waiting.pop(a)[self._state.nodes[a]]
+        nodes = self._state.nodes
+        steps = [(a, self._waiting.pop(a)) for a in attributes if a in self._waiting]
+
+        def make(step: tuple[int, Ints]) -> None:
+            a, above = step
+            nodes[a] = np.take(above, nodes[a])
+
+        each_in_threads(make, steps, nodes.shape[1])
