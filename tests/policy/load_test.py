@@ -64,7 +64,7 @@ privacy: [{model: k-anonymity, k: 2}]
 def test_many_widths_are_no_defect() -> None:
     widths = [2**i for i in range(1300)]
     spec = kveil.Intervals(**{"from": 0, "to": 2**1310, "widths": widths})  # type: ignore[arg-type]
-    from kveil.policy.builders import IntervalScale
+    from kveil.policy.interval_scale import IntervalScale
 
     scale = IntervalScale(spec, real=False)
     assert scale.height(spec.from_, 1299) == 1299

@@ -22,7 +22,7 @@ import numpy as np
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering.layout import Costs
 from kveil.policy.attributes import Intervals
-from kveil.policy.builders import IntervalScale
+from kveil.policy.interval_scale import IntervalScale
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree

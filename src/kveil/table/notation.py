@@ -8,7 +8,7 @@ import numpy as np
 
 from kveil.arrays import Bools
 from kveil.policy.attributes import Intervals
-from kveil.policy.builders import IntervalScale
+from kveil.policy.interval_scale import IntervalScale
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 

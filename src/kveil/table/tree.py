@@ -15,8 +15,9 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.policy.attributes import STAR, Attribute, Intervals
-from kveil.policy.builders import IntervalScale, is_real
+from kveil.policy.builders import is_real
 from kveil.policy.hierarchy import marked_nodes
+from kveil.policy.interval_scale import IntervalScale
 from kveil.policy.lines import Line
 from kveil.policy.numbers import parse_number
 from kveil.table.group_spans import group_spans

@@ -9,7 +9,8 @@ import polars as pl
 
 from kveil.arrays import Floats, Longs
 from kveil.policy.attributes import STAR, Hierarchy, Intervals
-from kveil.policy.builders import IntervalScale, is_real
+from kveil.policy.builders import is_real
+from kveil.policy.interval_scale import IntervalScale
 from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number

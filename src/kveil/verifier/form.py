@@ -16,7 +16,8 @@ from kveil.errors import PolicyError
 from kveil.files import Source, as_texts, exact_values, item_texts
 from kveil.files.texts import has_exact_values
 from kveil.policy.attributes import STAR, Hierarchy, Intervals, Ranges
-from kveil.policy.builders import IntervalScale, build_lines
+from kveil.policy.builders import build_lines
+from kveil.policy.interval_scale import IntervalScale
 from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span, show_span
