@@ -6,10 +6,15 @@ from decimal import Decimal
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kveil import Intervals
 from kveil.errors import PolicyError
+from kveil.policy.attributes import STAR
 from kveil.policy.interval_scale import IntervalScale
+from kveil.policy.lines import collapse
+from kveil.policy.numbers import parse_number
 
 
 def scale(ends: str, *, real: bool = False) -> IntervalScale:
@@ -51,3 +56,28 @@ def test_one_interval_that_is_open_at_both_ends_is_refused() -> None:
         Intervals(**{"from": 0, "to": 19, "widths": [5, 20], "open": "both"})  # type: ignore[arg-type]
     with pytest.raises(PolicyError, match="open"):
         Intervals(**{"from": 0, "to": 19, "widths": [5], "open": "left"})  # type: ignore[arg-type]
+
+
+@given(
+    start=st.integers(-30, 30),
+    length=st.integers(20, 90),
+    narrowest=st.integers(1, 4),
+    ends=st.sampled_from([None, "below", "above", "both"]),
+    values=st.lists(
+        st.one_of(st.integers(-200, 200).map(str), st.sampled_from(["007", "+5", "5.0", "-0", "1e1", "٣", "5.5", ""])),
+        min_size=1,
+    ),
+)
+def test_a_whole_number_lies_below_the_interval_of_every_width_that_holds_it(
+    start: int, length: int, narrowest: int, ends: str | None, values: list[str]
+) -> None:
+    spec = {"from": start, "to": start + length, "widths": [narrowest, 2 * narrowest, 4 * narrowest]}
+    scale = IntervalScale(Intervals(**spec, **({} if ends is None else {"open": ends})), real=False)  # type: ignore[arg-type]
+    for value in values:
+        number = parse_number(value)
+        if number is None or not scale.holds(number):
+            assert scale.line(value) is None
+            continue
+        labels = [scale.label(*scale.bounds(number, width)) for width in scale.spec.widths]
+        own = [value if label == str(int(number)) else label for label in labels]  # one number alone is itself
+        assert scale.line(value) == collapse([value, *own, STAR])
