@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 
 import pytest
 
-from kveil.platforms import UNUSED, check_platform, hide_unused, show_unused
+from kveil.platforms import UNUSED, check_platform, hide_unused, let_blas_sleep, show_unused
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
@@ -37,3 +39,25 @@ def test_what_a_host_hid_stays_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_unused()
     show_unused()
     assert sys.modules["scipy"] is None
+
+
+def test_what_a_host_says_of_blas_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "26")
+    let_blas_sleep()
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "26"
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT")
+    let_blas_sleep()
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "4"
+
+
+def test_the_command_line_says_it_before_numpy_is_imported() -> None:
+    script = """
+import os, sys
+sys.argv = ["kveil", "--version"]
+from kveil import cli
+cli.main = lambda: print("numpy" in sys.modules, os.environ["OPENBLAS_THREAD_TIMEOUT"])
+cli.entry()
+"""
+    environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=environ)
+    assert done.stdout.split() == ["False", "4"], done.stderr

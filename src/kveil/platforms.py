@@ -3,6 +3,7 @@
 Private files need modes, and outputs that appear whole a rename that replaces.
 """
 
+import os
 import sys
 from types import ModuleType
 from typing import cast
@@ -15,6 +16,15 @@ def check_platform() -> None:
     """Refuse platforms on which private files would not be private."""
     if sys.platform == "win32":
         raise ImportError("kveil runs on Linux and macOS; on Windows, install it inside WSL.")
+
+
+def let_blas_sleep() -> None:
+    """Let the threads of NumPy's OpenBLAS sleep as soon as they have nothing to do, as from their start.
+
+    They would ask for work again and again for a while instead, on a core that importing and reading have use for. Only
+    the command line says so, for its own process and before it imports NumPy; a variable that is set already stays.
+    """
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # the exponent of how often they ask, the least there is
 
 
 def hide_unused() -> None:

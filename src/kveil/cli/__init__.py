@@ -19,7 +19,7 @@ import typer
 from kveil.cli.app import app, app_for
 from kveil.cli.interrupt import interruptible
 from kveil.errors import KveilError
-from kveil.platforms import check_platform, hide_unused
+from kveil.platforms import check_platform, hide_unused, let_blas_sleep
 from kveil.words import visible
 
 __all__ = ["app", "entry", "main"]
@@ -97,12 +97,14 @@ def entry() -> None:
     Taking millions of cells apart one by one, only to end, would cost a sixth of a second. So would looking for
     circles among them again and again: hierarchies are made of many small texts and have none. Numba looks for the
     BLAS of SciPy and for coverage, which no loop here calls: hidden from it, that saves a quarter of a second. A thread
-    that comes back from reading a table need not wait long for the one that loads Numba meanwhile. None of this is done
-    to a program that imports kveil.
+    that comes back from reading a table need not wait long for the one that loads Numba meanwhile. The threads of
+    NumPy's BLAS would keep a core busy for a tenth of a second, with waiting. None of this is done to a program that
+    imports kveil.
     """
     gc.set_threshold(1_000_000)
     sys.setswitchinterval(SWITCHED)
     hide_unused()
+    let_blas_sleep()
     try:
         main()
     except SystemExit as left:
