@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from kveil.models import subset
 from kveil.models.groups import AtLeastK, Groups
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 
@@ -20,8 +21,10 @@ def satisfied(requirements: list[Requirement], weights: np.ndarray, alive: np.nd
     return True
 
 
+@pytest.mark.parametrize("many", [0, subset.MANY])
 @pytest.mark.parametrize("seed", range(15))
-def test_it_is_the_largest_set_that_satisfies_everything(seed: int) -> None:
+def test_it_is_the_largest_set_that_satisfies_everything(seed: int, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subset, "MANY", many)
     random = np.random.default_rng(seed)
     tuples = 7
     weights, alive = random.integers(1, 3, tuples), random.random(tuples) < 0.9
@@ -48,3 +51,26 @@ def test_a_tuple_that_takes_no_part_is_not_dropped() -> None:
     nobody = np.zeros(2, dtype=bool)
     asked = [Requirement(AtLeastK(9), np.zeros(2, dtype=np.int32), 1, nobody)]
     assert maximal_anonymous_subset(asked, np.ones(2, dtype=np.int64), {}, np.ones(2, dtype=bool)).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_those_that_are_left_can_be_looked_at_alone(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(seed)
+    tuples, groups = 400, 60
+    weights, alive = random.integers(0, 3, tuples), random.random(tuples) < 0.45
+    asked = [
+        Requirement(AtLeastK(int(random.integers(2, 6))), random.integers(0, groups, tuples).astype(np.int32), groups)
+        for _ in range(3)
+    ]
+    together = maximal_anonymous_subset(asked, weights, {}, alive)
+    apart = []
+    among = Requirement.among
+
+    def noted(self: Requirement, chosen: np.ndarray) -> Requirement:
+        apart.append(len(chosen))
+        return among(self, chosen)
+
+    monkeypatch.setattr(subset, "MANY", 0)
+    monkeypatch.setattr(Requirement, "among", noted)
+    assert (maximal_anonymous_subset(asked, weights, {}, alive) == together).all()
+    assert apart
