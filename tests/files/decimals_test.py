@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from kveil.errors import DataError
-from kveil.files.decimals import numbers_with_commas, with_commas, with_points
+from kveil.files.decimals import numbers_with_commas, with_commas, with_likely_points, with_points
 from kveil.files.source import Source
 
 
@@ -21,6 +21,15 @@ def test_columns_of_numbers_with_commas_are_found() -> None:
     assert numbers_with_commas(frame) == ["a"]
     assert numbers_with_commas(frame.with_columns(a=pl.Series(["1,5", "2", "?"]))) == []
     assert numbers_with_commas(frame.with_columns(a=pl.Series(["1,5", "2", "?"])), missing=["?"]) == ["a"]
+
+
+def test_a_table_without_a_policy_gets_points_where_cells_may_have_commas() -> None:
+    held = with_likely_points(source(["1,5", "2", None]))
+    assert held.frame["n"].to_list() == ["1.5", "2", None]
+    assert held.commas == {"n", "x"}
+    here = pl.DataFrame({"n": ["1,5", "2"]})
+    assert with_likely_points(Source("t", here, "csv", separator=",", quoted=True)).frame["n"].to_list() == ["1.5", "2"]
+    assert with_likely_points(Source("t", here, "csv", separator=",", quoted=False)).frame is here  # none can be there
 
 
 def test_numbers_get_points_value_by_value_and_commas_again() -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from kveil.suggestion.profile import missing_in, usual_k
+from kveil.suggestion.profile import count_texts, missing_in, usual_k
 from profiles import column
 
 
@@ -65,5 +65,5 @@ def test_the_usual_k_grows_with_the_people(people: int, k: int) -> None:
 
 def test_marks_of_missing_that_occur_most_frequent_first() -> None:
     columns = [pl.Series(["?", " ?", "NA", "?"]), pl.Series([None, "NA", "NA", "unknown"])]
-    assert missing_in(columns) == ["NA", "?", "", " ?"]
-    assert missing_in([pl.Series(["a"])]) == [""]
+    assert missing_in(map(count_texts, columns)) == ["NA", "?", "", " ?"]
+    assert missing_in([count_texts(pl.Series(["a"]))]) == [""]

@@ -10,7 +10,7 @@ from kveil.files.column_files import ShownCells, open_file_path, sink_parquet
 from kveil.files.csv_reading import EarlyText, cut_early
 from kveil.files.csv_writing import joined_items
 from kveil.files.dataset import dataset_files, is_dataset
-from kveil.files.decimals import numbers_with_commas, with_commas, with_points
+from kveil.files.decimals import numbers_with_commas, with_commas, with_likely_points, with_points
 from kveil.files.disk_tables import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
 from kveil.files.metadata import Beside, look_beside
 from kveil.files.reading import parse_early, parse_table, read_table
@@ -59,6 +59,7 @@ __all__ = [
     "suffix_of",
     "text_of",
     "with_commas",
+    "with_likely_points",
     "with_points",
     "write_table",
 ]

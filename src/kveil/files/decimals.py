@@ -37,7 +37,7 @@ def with_points(
     ``decimal`` is what its owner says; otherwise commas are found by themselves. It goes value by value, so that what
     is left out of a release changes nothing; a column with both signs is an error.
     """
-    if decimal == "." or (source.separator == "," and not source.quoted):
+    if decimal == "." or _without_commas(source):
         return source
     commas: list[str] = []
     for name in columns:
@@ -58,6 +58,18 @@ def with_points(
     if not commas:
         return source
     return source.with_changed({name: _replaced(name, missing) for name in commas}, commas=frozenset(commas))
+
+
+def with_likely_points(source: Source) -> Source:
+    """Return a table that no policy speaks about yet with a decimal point in the numbers of every column of numbers."""
+    if _without_commas(source):
+        return source
+    return with_points(source, numbers_with_commas(source.frame), ("",))
+
+
+def _without_commas(source: Source) -> bool:
+    """Tell whether no cell can have a comma, since commas separate the cells, and none is in quotes."""
+    return source.separator == "," and not source.quoted
 
 
 def _replaced(name: str, missing: Sequence[str]) -> pl.Expr:

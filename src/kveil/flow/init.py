@@ -11,7 +11,7 @@ from kveil.algorithms.registry import algorithms_honouring
 from kveil.choose import MOST_EFFORT, Allowance, trials
 from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
-from kveil.files import Outputs, Source, numbers_with_commas, with_points, write_table
+from kveil.files import Outputs, Source, with_likely_points, write_table
 from kveil.files.without_names import read_headless
 from kveil.flow.steps.cancelling import check_process
 from kveil.flow.steps.inputs import read_any
@@ -117,9 +117,7 @@ def suggest_policy(frame: Any) -> SuggestedPolicy:
     ``policy`` of what is returned is the policy, ``text`` the commented file that writes it; every line is a guess.
     """
     check_process()
-    source = from_frame(frame)
-    source = with_points(source, numbers_with_commas(source.frame), ("",))
-    return _suggested(suggest(source), None, Path(), None)
+    return _suggested(suggest(with_likely_points(from_frame(frame))), None, Path(), None)
 
 
 @dataclass(frozen=True)
@@ -180,8 +178,7 @@ def _read(data: Place, form: FileForm) -> Source:
             read_headless(data, form.columns, skip=form.skip, encoding=form.encoding), encoding="utf-8"
         )  # as the copy is
     try:
-        source = read_any(data, encoding=form.encoding)
-        return with_points(source, numbers_with_commas(source.frame), ("",))
+        return with_likely_points(read_any(data, encoding=form.encoding))
     except FileError:  # it is not there, or no table: other names for its columns would not help
         raise
     except DataError as error:

@@ -14,7 +14,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from kveil.errors import DataError, PolicyError
-from kveil.files import Source, numbers_with_commas, with_points
+from kveil.files import Source, numbers_with_commas, with_likely_points, with_points
 from kveil.files.without_names import read_headless
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges
 from kveil.policy.builders import build_lines
@@ -180,7 +180,7 @@ class Desk:
                 outputs.commit()
             table = TableAt(Data(path=copy), table.folder, tuple(columns), table.opened)
         source = self._open(table)
-        suggestion = suggest(with_points(source, numbers_with_commas(source.frame), ("",)))
+        suggestion = suggest(with_likely_points(source))
         text, files = policy_text(suggestion, table.written, stem, by_role=False)
         return {"text": text, "files": files}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -112,23 +113,33 @@ def usual_k(people: int) -> int:
     return 5 if people < 20_000 else 10
 
 
+def count_texts(texts: pl.Series) -> pl.DataFrame:
+    """Return the distinct texts of a column, null among them, with how often each occurs."""
+    return texts.alias("text").value_counts(sort=False, name="len")
+
+
 def profile(name: str, texts: pl.Series, missing: frozenset[str]) -> Profile:
     """Return a column's profile; texts that mean missing are counted apart."""
-    counts = texts.alias("text").value_counts(sort=False, name="len")
-    pairs = [(text, count) for text, count in counts.iter_rows() if text is not None and text not in missing]
+    return profile_of(name, count_texts(texts), missing)
+
+
+def profile_of(name: str, counted: pl.DataFrame, missing: frozenset[str]) -> Profile:
+    """Return the same of a column whose texts have been counted."""
+    pairs = [(text, count) for text, count in counted.iter_rows() if text is not None and text not in missing]
     pairs.sort(key=lambda pair: (-pair[1], pair[0]))
-    known = sum(count for _, count in pairs)
-    return Profile(name, len(texts), pairs, len(texts) - known)
+    rows, known = int(counted["len"].sum()), sum(count for _, count in pairs)
+    return Profile(name, rows, pairs, rows - known)
 
 
-def missing_in(columns: list[pl.Series]) -> list[str]:
-    """Return the texts that mean missing and occur, the most frequent first; the empty text if there are none."""
+def missing_in(columns: Iterable[pl.DataFrame]) -> list[str]:
+    """Return the texts that mean missing and occur, the most frequent first; the empty text if there are none.
+
+    Of every column its texts are given, counted.
+    """
     seen: dict[str, int] = {}
-    for column in columns:
-        marks = column.filter(column.str.strip_chars().is_in(MISSING))  # files with blanks after separators have " ?"
-        for text, number in marks.alias("text").value_counts(name="len").iter_rows():
-            seen[text] = seen.get(text, 0) + number
-        empty = column.null_count()
-        if empty:
-            seen[""] = seen.get("", 0) + empty
+    for counted in columns:
+        text = pl.col("text")
+        marks = text.is_null() | text.str.strip_chars().is_in(MISSING)  # files with blanks after separators have " ?"
+        for mark, number in counted.filter(marks).iter_rows():
+            seen[mark or ""] = seen.get(mark or "", 0) + number
     return sorted(seen, key=lambda text: (-seen[text], text)) or [""]

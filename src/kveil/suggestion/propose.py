@@ -12,7 +12,7 @@ from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
 from kveil.suggestion.hierarchy_guesses import balanced_runs, runs_named_for_people
-from kveil.suggestion.profile import Profile, missing_in, profile, usual_k
+from kveil.suggestion.profile import Profile, count_texts, missing_in, profile_of, usual_k
 from kveil.suggestion.roles import Guess, find_individual, guess_column, hierarchy_for
 from kveil.words import count, row_noun
 
@@ -93,16 +93,16 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
     if source.rows == 0:
         raise DataError(f"{source.name} has no records, so there is nothing to look at; give a table with some.")
     columns = _columns(source)
-    readable = [column for column in columns.values() if column is not None]
-    missing = missing_in(readable)
-    if any(bool((column == "*").any()) for column in readable):
+    counted = {name: count_texts(column) for name, column in columns.items() if column is not None}
+    missing = missing_in(counted.values())
+    if any((texts["text"] == "*").any() for texts in counted.values()):
         missing = [*(missing or [""]), "*"]
     guesses = []
-    for name, column in columns.items():
-        if column is None:
+    for name in columns:
+        if name not in counted:
             guesses.append(Guess(Profile(name, source.rows, [], 0), "identifier", "kveil cannot read its type as text"))
         else:
-            guesses.append(guess_column(profile(name, column, frozenset(missing))))
+            guesses.append(guess_column(profile_of(name, counted[name], frozenset(missing))))
     texts = {name: column for name, column in columns.items() if column is not None}
     coded = Columns(pl.DataFrame(texts))
     individual = find_individual(guesses, lambda name: _something_follows(name, guesses, coded))

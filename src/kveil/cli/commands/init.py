@@ -39,6 +39,7 @@ def init(
     quiet: QuietOption = False,
 ) -> None:
     """Look at a table and write a commented policy that runs as it is."""
+    from kveil.cli.loading import load_in_background
     from kveil.flow.init import FileForm, start
 
     correct = None
@@ -53,6 +54,7 @@ def init(
             raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
         correct = ask_roles
     with stages("init", quiet=quiet or ask) as progress:
+        load_in_background(())  # whatever is suggested is tried
         started = start(place_of(data), output, force=force, correct=correct, form=form, progress=progress)
 
     def show(out: Console) -> None:
