@@ -28,9 +28,9 @@ class Requirement:
         return self.model.good(Groups(self.group, self.groups, weights, pairs))[self.group]
 
     @property
-    def sizes_alone(self) -> bool:
-        """Whether it asks for groups of k of all tuples, and for nothing else."""
-        return isinstance(self.model, AtLeastK) and self.taking_part is None
+    def least(self) -> int | None:
+        """How many records each group must have, where it asks for that of all tuples and for nothing else."""
+        return self.model.k if isinstance(self.model, AtLeastK) and self.taking_part is None else None
 
     def among(self, chosen: Longs) -> Requirement:
         """Return the same for some tuples alone, whose groups have numbers of their own."""
@@ -42,8 +42,8 @@ class Requirement:
 
     def leave(self, weights: Longs, pairs: Mapping[str, Pairs], alive: Bools) -> int:
         """Drop every tuple of a failing group from those that are alive; return how many these are."""
-        if isinstance(self.model, AtLeastK) and self.taking_part is None:
-            return drop_rare(self.group, self.groups, weights, self.model.k, alive)
+        if self.least is not None:
+            return drop_rare(self.group, self.groups, weights, self.least, alive)
         counted = alive if self.taking_part is None else alive & self.taking_part
         failing = counted & ~self.holds(np.where(counted, weights, 0), pairs)
         alive &= ~failing
@@ -63,7 +63,7 @@ def maximal_anonymous_subset(
     number = np.count_nonzero(alive)
     places: Longs | None = None  # of those that are looked at, where these are not all tuples
     everyone = len(alive)
-    apart = all(requirement.sizes_alone for requirement in requirements)
+    apart = all(requirement.least is not None for requirement in requirements)
     at = content = 0  # requirements that dropped nobody, one after another
     while content < len(requirements):
         if apart and len(alive) > MANY and 2 * number < len(alive):

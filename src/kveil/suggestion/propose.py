@@ -93,9 +93,10 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
     if source.rows == 0:
         raise DataError(f"{source.name} has no records, so there is nothing to look at; give a table with some.")
     columns = _columns(source)
-    counted = {name: count_texts(column) for name, column in columns.items() if column is not None}
+    texts = {name: column for name, column in columns.items() if column is not None}
+    counted = {name: count_texts(column) for name, column in texts.items()}
     missing = missing_in(counted.values())
-    if any((texts["text"] == "*").any() for texts in counted.values()):
+    if any((own["text"] == "*").any() for own in counted.values()):
         missing = [*(missing or [""]), "*"]
     guesses = []
     for name in columns:
@@ -103,7 +104,6 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
             guesses.append(Guess(Profile(name, source.rows, [], 0), "identifier", "kveil cannot read its type as text"))
         else:
             guesses.append(guess_column(profile_of(name, counted[name], frozenset(missing))))
-    texts = {name: column for name, column in columns.items() if column is not None}
     coded = Columns(pl.DataFrame(texts))
     individual = find_individual(guesses, lambda name: _something_follows(name, guesses, coded))
     if individual is not None:
