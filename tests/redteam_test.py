@@ -1531,3 +1531,48 @@ def test_12_formulas_are_counted_in_sets_headers_and_after_blanks() -> None:
     flat = [{"zip": "02138", "=w": "\t=1+1" if i < 3 else "-3.5", "d": "\r@d"} for i in range(6)]
     notes = notes_of(flat, about({"zip": Q, "=w": N, "d": S}, K))
     assert any(note.startswith("10 cells of the release start with =") for note in notes)
+
+
+# The third red team. Its points have letters.
+
+# A1: queries of a policy read one table and do nothing else
+
+# B1: a password goes to nobody whom a policy alone names
+
+# B2: promises of earlier releases are kept
+
+# B3: midpoints
+
+# B4: a constraint that another one implies, beside earlier releases
+
+# B5: published policies of honest releases
+
+# B6: the studio's link
+
+# B7: files that would take all memory
+
+# C1: names of columns that Polars reads as patterns
+
+# C2: a column named by nothing
+
+# C3: texts for missing that a builder can show
+
+# C4: numbers of hundreds of digits
+
+# C5: years beyond 9999
+
+# C6: many columns
+
+# C7: a mask of many levels
+
+# C8: init of strange names and values
+
+# C9: labels in a terminal
+
+# C10: odd requests to the studio
+
+# C11: batches that are applied one after another
+
+# C12: receipts of fewer than ten records
+
+# D: who runs kveil again
