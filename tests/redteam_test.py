@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -19,9 +23,12 @@ from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from kveil.words import count
+from hostile_server import CLEARTEXT, MD5, asking
+from made_databases import duckdb_file, sqlite_file
 from naive import people as naive_people
+from running_postgres import REASON, programs, running
 from strategies import EXPLORE, seeds
-from support import run
+from support import ROWS, refused, run, write_policy
 from two_components import PARTS, broken, random_case
 
 
@@ -1537,7 +1544,227 @@ def test_12_formulas_are_counted_in_sets_headers_and_after_blanks() -> None:
 
 # A1: queries of a policy read one table and do nothing else
 
+
+def address_of(system: str, query: str) -> str:
+    """Return the address of a query of the small database of a system, as a policy beside it names it."""
+    return f"{system}:///t.{system}?query={quote(query)}"
+
+
+def lay_databases(folder: Path) -> None:
+    """Write the small table of `support` into a database of each system that is a file, with a view of other files."""
+    sqlite_file(folder / "t.sqlite")
+    duckdb_file(folder / "t.duckdb")
+    with duckdb.connect(folder / "t.duckdb") as connection:
+        connection.execute(f"CREATE VIEW strange AS SELECT content AS name FROM read_text('{folder / 'secret'}')")
+    (folder / "secret").write_text("nobody's business")
+    with sqlite3.connect(folder / "other.db") as connection:
+        connection.execute("CREATE TABLE u (a)")
+    connection.close()
+
+
+FOREIGN = {
+    "duckdb": (
+        "COPY (SELECT 'touch ran' AS x) TO 'pwned.sh' (HEADER false)", "COPY patients TO 'pwned.csv'",
+        "SELECT * FROM read_csv('secret', delim=':', header=false)", "SELECT * FROM read_text('secret')",
+        "SELECT * FROM 'secret.csv'", "SELECT * FROM glob('*')", "SELECT * FROM strange",
+        "SELECT * FROM query('SELECT * FROM read_text(''secret'')')", "SELECT * FROM read_parquet('https://nowhere.test/x')",
+        "ATTACH 'new.db' AS x", "SELECT 1; ATTACH 'new.db' AS x", "ATTACH 'other.db' AS x (TYPE sqlite)", "PRAGMA version",
+        "INSTALL httpfs", "LOAD httpfs", "SET enable_external_access = true", "SELECT 1; SELECT 2", "EXPORT DATABASE 'new'",
+        "WITH gone AS (DELETE FROM patients RETURNING *) SELECT * FROM gone", "CREATE TEMP TABLE x AS SELECT 1",
+        "SELECT * FROM enable_logging(storage_path = 'new')", "SELECT * FROM enable_profiling(save_location = 'new')",
+    ),
+    "sqlite": (
+        "ATTACH DATABASE 'new.db' AS x", "SELECT 1; ATTACH DATABASE 'new.db' AS x", "VACUUM INTO 'new.db'",
+        "DELETE FROM patients RETURNING *", "WITH x AS (SELECT 1) DELETE FROM patients RETURNING *",
+        "PRAGMA journal_mode = wal", "SELECT * FROM pragma_database_list", "SELECT load_extension('new')",
+        "SELECT writefile('new', 'x')", "SELECT readfile('secret')", "SELECT edit('x', 'touch new')",
+        "SELECT fts3_tokenizer('simple')", "CREATE TEMP TABLE x AS SELECT 1", "SELECT 1; SELECT 2", "VALUES (1)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("system", FOREIGN)
+def test_a1_a_query_reads_its_database_and_does_nothing_else(
+    tmp_path: Path, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lay_databases(tmp_path)
+    bare = write_policy(tmp_path).rename(tmp_path / "bare.yaml")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for query in FOREIGN[system]:
+        address = address_of(system, query)
+        policy = write_policy(tmp_path, data={"path": address})
+        told = refused(run("check", policy))
+        assert told.startswith(("kveil: the query could not be read", "kveil: the query writes")), (query, told)
+        assert "nobody" not in told
+        assert run("anonymize", policy, "-o", "r.csv").code == 2
+        policy.unlink()
+        for command in (("init", address, "-o", "new.yaml"), ("check", bare, "--input", address)):
+            assert run(*command).code == 2, (query, command)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before, query
+
+
+@pytest.mark.parametrize("system", FOREIGN)
+def test_a1_queries_that_read_go_through_whatever_they_begin_with(
+    tmp_path: Path, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lay_databases(tmp_path)
+    for query in (
+        "SELECT * FROM patients", "with p as (select * from patients) select * from p;", "-- all\n/* of */ SELECT * FROM patients",
+        "SELECT * FROM patients WHERE name <> 'x;y' -- the end",
+    ):  # fmt: skip
+        policy = write_policy(tmp_path, data={"path": address_of(system, query)})
+        assert run("anonymize", policy, "-o", "r.csv").code == 0, query
+
+
+def test_a1_opening_a_database_of_sqlite_takes_nothing_back_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A shipped journal would be played back, and may name another file that SQLite then deletes."""
+    lay_databases(tmp_path)
+    (tmp_path / "shipped").mkdir()
+    with sqlite3.connect(tmp_path / "t.sqlite") as connection:
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("CREATE TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999)"
+                           " SELECT i, hex(randomblob(40)) FROM n")  # fmt: skip
+        for name in ("t.sqlite", "t.sqlite-journal"):
+            (tmp_path / "shipped" / name).write_bytes((tmp_path / name).read_bytes())
+        connection.rollback()
+    connection.close()
+    ahead = tmp_path / "ahead"
+    ahead.mkdir()
+    address = sqlite_file(ahead / "t.sqlite")
+    with sqlite3.connect(ahead / "t.sqlite") as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+    connection.close()
+    for folder, code in ((tmp_path / "shipped", 2), (ahead, 0)):
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        policy = write_policy(tmp_path, data={"path": address.replace(str(ahead), str(folder))})
+        assert run("check", policy).code == code
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.skipif(programs() is None, reason=REASON)
+def test_a1_queries_of_postgresql_call_no_function_that_may_do_more_than_read(tmp_path: Path) -> None:
+    bin_ = programs()
+    assert bin_ is not None
+    policy = write_policy(tmp_path)
+    with running(bin_) as server:
+        server.sql(
+            "CREATE TABLE t (age int, random text)", "INSERT INTO t SELECT i, 'x' FROM generate_series(1, 20) i",
+            "CREATE FUNCTION anything(int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+            "CREATE FUNCTION careful(int) RETURNS int STABLE LANGUAGE sql AS 'SELECT 1'",
+        )  # fmt: skip
+        for query in (
+            "COPY t TO PROGRAM 'touch ran'", "SELECT pg_read_file('PG_VERSION')", "SELECT PG_READ_FILE ('PG_VERSION')",
+            "SELECT pg_catalog /**/ . \"pg_read_file\"('PG_VERSION')", "SELECT U&\"pg\\005fread_file\"('PG_VERSION')",
+            "SELECT pg_read_binary_file('PG_VERSION')", "SELECT * FROM pg_ls_dir('.')", "SELECT lo_import('PG_VERSION')",
+            "SELECT lo_export(1, 'new')", "SELECT (pg_stat_file('PG_VERSION')).size", "SELECT set_config('role', 'none', true)",
+            "SELECT query_to_xml('SELECT pg_re' || 'ad_file(''PG_VERSION'')', true, true, '')", "SELECT pg_reload_conf()",
+            "SELECT table_to_xml(('pg_hba_' || 'file_rules')::regclass, true, true, '')", "SELECT * FROM pg_hba_file_rules",
+            "SELECT ts_stat('SELECT 1')", "SELECT anything(1)", "SELECT nextval('s')", "SELECT pg_sleep(0)", "SELECT 1; SELECT 2",
+            "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "SELECT * INTO u FROM t", "SELECT * FROM t FOR UPDATE",
+            "DO $$ BEGIN END $$", "SET x = 1", "CALL anything(1)", "SELECT 1) TO PROGRAM 'touch ran' --",
+        ):  # fmt: skip
+            told = refused(run("check", policy, "--input", server.address(f"query={quote(query)}")))
+            assert "the query could not be read" in told or "U&" in told, (query, told)
+        assert run("check", policy, "--input", server.address("table=pg_catalog.pg_hba_file_rules")).code == 2
+        for query in (
+            "SELECT age, random FROM t", "SELECT careful(age) AS age FROM t", "SELECT age FROM t TABLESAMPLE SYSTEM (100)",
+            "WITH x AS (SELECT age FROM t ORDER BY random()) SELECT age FROM x;",
+        ):  # fmt: skip
+            done = run("init", server.address(f"query={quote(query)}"), "-o", tmp_path / "new.yaml", "--force")
+            assert done.code == 0, (query, done.err)
+        assert not (server.folder / "data" / "ran").exists()
+        assert server.tables() == {"t"}
+
+
 # B1: a password goes to nobody whom a policy alone names
+
+
+@pytest.mark.parametrize("question", [CLEARTEXT, MD5], ids=["cleartext", "md5"])
+def test_b1_no_server_that_asks_for_a_readable_password_gets_one(
+    tmp_path: Path, question: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "passes").write_text("*:*:*:*:hunter2\n")
+    (tmp_path / "passes").chmod(0o600)
+    monkeypatch.delenv("PGHOST", raising=False)
+    monkeypatch.delenv("PGPORT", raising=False)
+    for variable, value in (("PGPASSWORD", "hunter2"), ("PGPASSFILE", str(tmp_path / "passes"))):
+        monkeypatch.setenv(variable, value)
+        for folder in (None, tmp_path):
+            with asking(question, folder) as heard:
+                host = f"&host={quote(str(tmp_path))}" if folder else ""
+                address = f"postgresql://owner@{heard.address}/db?table=t{host}"
+                policy = write_policy(tmp_path, data={"path": address})
+                told = refused(run("check", policy, "--quiet"))
+                assert "no server gets that only a policy names; set PGHOST" in told
+                named = refused(run("check", policy, "--input", address))
+                assert "It must ask for the password by SCRAM" in named
+                port = heard.address.rpartition(":")[2]
+                with monkeypatch.context() as around:
+                    around.setenv("PGHOST", str(tmp_path) if folder else "localhost")
+                    if port:
+                        around.setenv("PGPORT", port)
+                    assert "It must ask for the password by SCRAM" in refused(run("check", policy))
+            assert heard.visitors == 3
+            assert heard.answers == []
+            (tmp_path / ".s.PGSQL.5432").unlink(missing_ok=True)
+        monkeypatch.delenv(variable)
+
+
+def test_b1_a_server_elsewhere_that_only_a_policy_names_is_not_spoken_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", "hunter2")
+    for address in (
+        "postgresql://owner@192.0.2.1/db?table=t", "postgresql://owner@localhost,192.0.2.1/db?table=t",
+        "postgresql://localhost@192.0.2.1:5432/db?table=t", "postgresql:///db?host=192.0.2.1&table=t",
+        "postgresql://a@localhost/db?host=192.0.2.1&table=t", "postgresql://localhost%2C192.0.2.1/db?table=t",
+    ):  # fmt: skip
+        policy = write_policy(tmp_path, data={"path": address})
+        assert "only the policy names this PostgreSQL server, so that it is not spoken to" in refused(
+            run("check", policy)
+        )
+    for words in (
+        "hostaddr=192.0.2.1",
+        "service=x",
+        "passfile=x",
+        "sslkeylogfile=x",
+        "options=-crole%3Dx",
+        "sslrootcert=x",
+    ):
+        policy = write_policy(tmp_path, data={"path": f"postgresql://localhost/db?{words}&table=t"})
+        assert f"not {words.partition('=')[0]}" in refused(run("check", policy))
+
+
+@pytest.mark.skipif(programs() is None, reason=REASON)
+def test_b1_a_server_that_the_user_names_gets_the_password_by_scram(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bin_ = programs()
+    assert bin_ is not None
+    with running(bin_) as server:
+        rows = ", ".join(str((*row[:1], int(row[1]), *row[2:])) for row in ROWS)
+        server.sql(
+            "CREATE TABLE patients (name text, age int, sex char(1), diagnosis text, ward text)",
+            f"INSERT INTO patients VALUES {rows}", "CREATE ROLE ann LOGIN PASSWORD 'hunter2'", "GRANT SELECT ON patients TO ann",
+        )  # fmt: skip
+        (server.folder / "data" / "pg_hba.conf").write_text("local all ann scram-sha-256\nlocal all all trust\n")
+        server.sql("SELECT pg_reload_conf()")
+        monkeypatch.setenv("PGPASSWORD", "hunter2")
+        address = server.address("table=patients", user="ann")
+        policy = write_policy(tmp_path, data={"path": address})
+        deadline = time.monotonic() + 30
+        while run("check", policy).code == 0 and time.monotonic() < deadline:
+            time.sleep(0.1)  # the server has not read its new rules yet
+        assert "set PGHOST and PGPORT to it, or give the whole address with --input" in refused(run("check", policy))
+        assert run("check", policy, "--input", address).code == 0
+        monkeypatch.setenv("PGHOST", str(server.folder))
+        assert run("check", policy).code == 0
+        monkeypatch.setenv("PGPORT", "5433")
+        assert run("check", policy).code == 2
+
 
 # B2: promises of earlier releases are kept
 

@@ -30,8 +30,11 @@ def test_types_of_postgresql_are_read_as_a_reader_sees_them(server: Server) -> N
 
 
 def test_a_query_cannot_change_the_database(server: Server) -> None:
+    deleted = "DELETE%20FROM%20patients%20RETURNING%20*"
+    with pytest.raises(DataError, match=r"^the query could not be read, since it must be one statement that reads"):
+        read_database(table_of(server.address(f"query={deleted}")))
     with pytest.raises(DataError, match=r"^the query could not be read \(SQLSTATE 25006\)"):
-        read_database(table_of(server.address("query=DELETE%20FROM%20patients%20RETURNING%20*")))
+        read_database(table_of(server.address(f"query=WITH%20gone%20AS%20({deleted})%20SELECT%20*%20FROM%20gone")))
     assert server.sql("SELECT count(*) FROM patients") == [(9,)]
 
 

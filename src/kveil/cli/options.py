@@ -128,7 +128,7 @@ def place_of(given: str | None) -> Place | None:
     """Return the file or the database's table that an option names."""
     from kveil.databases import parse_place
 
-    return None if given is None else parse_place(given)
+    return None if given is None else parse_place(given, named=True)
 
 
 def names_in(option: str | None) -> list[str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
@@ -28,7 +28,8 @@ FORMS = "postgresql://host/database?table=…, sqlite:///file?table=… or duckd
 class Address:
     """A table of a database, or a query; never with a password. The database may be the catalog of Spark.
 
-    ``server`` is what PostgreSQL's library needs to connect, ``file`` the file of an SQLite or DuckDB database.
+    ``server`` is what PostgreSQL's library needs to connect, ``file`` the file of an SQLite or DuckDB database. ``named``
+    says that the user gave it, and not a policy, which may come from elsewhere.
     """
 
     system: System
@@ -36,6 +37,7 @@ class Address:
     file: Path = Path()
     table: str | None = None
     query: str | None = None
+    named: bool = field(default=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -73,8 +75,10 @@ class Address:
 Place = Path | Address
 
 
-def parse_place(text: str, *, folder: Path = Path()) -> Place:
+def parse_place(text: str, *, folder: Path = Path(), named: bool = False) -> Place:
     """Return the file or the database's table that a text names; relative files start from a folder.
+
+    ``named`` says that the user gave it: only then may a server have a secret of theirs.
 
     No message repeats the text: somebody may have written a password into it.
     """
@@ -92,7 +96,7 @@ def parse_place(text: str, *, folder: Path = Path()) -> Place:
     if len(wanted) != 1 or not all(wanted.values()):
         raise DataError(f"an address of a database names one table or one query; write it as {FORMS}.")
     others = [(key, value) for key, value in options if key not in wanted]
-    address = Address(system, table=wanted.get("table"), query=wanted.get("query"))
+    address = Address(system, table=wanted.get("table"), query=wanted.get("query"), named=named)
     if system == "postgresql":
         _check_no_password(where, others)
         more = f"?{urlencode(others, quote_via=quote, safe='/')}" if others else ""

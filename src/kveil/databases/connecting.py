@@ -8,13 +8,23 @@ from functools import partial
 from typing import Any
 
 from kveil.databases.address import Address
+from kveil.databases.queries import sqlite_uri
+from kveil.databases.servers import connection_words, is_trusted
 from kveil.errors import DataError, FileError
 from kveil.files.extras import import_extra
 
 NO_TABLE = ("42P01", "3F000")  # PostgreSQL's numbers for a table or schema that is not there
 NO_RIGHT = "42501"
 EXISTS = "42P07"
-DRIVERS = ("adbc_driver", "pyarrow")
+DRIVERS = ("adbc_driver", "pyarrow", "sqlite3", "duckdb", "_duckdb")
+# A database of DuckDB stands for itself: no other file, no extension, no place in the net, and no way to change that.
+CLOSED = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "lock_configuration": "true",
+}
 
 
 def _postgresql() -> Any:
@@ -44,23 +54,21 @@ def open_connection(address: Address, *, writing: bool = False) -> Iterator[Any]
     """Give a connection to a database, in a transaction that is taken back unless it is committed."""
     if address.system == "postgresql":
         library = import_extra(_postgresql, "PostgreSQL's tables", "adbc-driver-postgresql", extra="databases")
-        target: Any = address.server
+        connect = partial(library.connect, connection_words(address))
     elif address.system == "sqlite":
         library = import_extra(_sqlite, "SQLite's tables", "adbc-driver-sqlite", extra="databases")
-        target = str(address.file)
+        connect = partial(_connect_to_sqlite, library, address, writing=writing)
     else:
         library = import_extra(_duckdb, "DuckDB's tables", "duckdb", extra="databases")
-        target = str(address.file)
+        # DuckDB takes what stands before a colon for the name of an extension; an absolute path has none.
+        words = {"path": str(address.file.resolve()), "access_mode": "READ_WRITE" if writing else "READ_ONLY"}
+        connect = partial(library, db_kwargs=words | CLOSED)
     if address.system != "postgresql" and not writing and not address.file.is_file():
         raise FileError(f"{address.file.name}: the database cannot be read (there is no such file); check the path.")
     try:
-        if address.system == "duckdb":
-            mode = "READ_WRITE" if writing else "READ_ONLY"
-            connection = library(db_kwargs={"path": target, "access_mode": mode})
-        else:
-            connection = library.connect(target)
-    except Exception:  # of the drivers' own kinds
-        raise _unreachable(address) from None
+        connection = connect()
+    except Exception as error:  # of the drivers' own kinds
+        raise _unreachable(address, str(error)) from None
     try:
         yield connection
     except Exception as error:
@@ -71,6 +79,16 @@ def open_connection(address: Address, *, writing: bool = False) -> Iterator[Any]
         close_connection(connection)
 
 
+def _connect_to_sqlite(library: Any, address: Address, *, writing: bool) -> Any:
+    if writing:
+        return library.connect(str(address.file))
+    connection = library.connect(sqlite_uri(address))
+    with connection.cursor() as cursor:
+        for setting in ("query_only = ON", "trusted_schema = OFF"):
+            cursor.execute(f"PRAGMA {setting}")
+    return connection
+
+
 def close_connection(connection: Any) -> None:
     """Close a connection; what was not committed is gone."""
     with suppress(Exception):  # a server that is gone has taken everything back itself
@@ -79,11 +97,22 @@ def close_connection(connection: Any) -> None:
         connection.close()
 
 
-def _unreachable(address: Address) -> DataError:
+def _unreachable(address: Address, told: str) -> DataError:
     if address.system == "postgresql":
+        if 'option "require_auth"' in told or 'option "sslcertmode"' in told:
+            return DataError(
+                "the library of PostgreSQL that is installed cannot keep a password from a server that asks for it; "
+                "update adbc-driver-postgresql."
+            )
+        if not is_trusted(address):
+            return DataError(
+                "the PostgreSQL server cannot be reached, or asks for a password, which no server gets that only a "
+                "policy names; set PGHOST and PGPORT to it, or give the whole address with --input."
+            )
         return DataError(
             "the PostgreSQL server cannot be reached, or refuses the user; check the address, that the server runs, "
-            "and the password in PGPASSWORD or ~/.pgpass."
+            "and the password in PGPASSWORD or ~/.pgpass. It must ask for the password by SCRAM, and elsewhere show a "
+            "certificate of its name; PGREQUIREAUTH and PGSSLMODE say otherwise."
         )
     return FileError(
         f"{address.file.name}: this database cannot be opened; check that it is one, and that nobody else holds it."

@@ -11,6 +11,14 @@ import polars as pl
 
 from kveil.databases.address import Address, check_not_spark
 from kveil.databases.connecting import open_connection
+from kveil.databases.queries import (
+    check_on_duckdb,
+    check_on_postgresql,
+    check_on_sqlite,
+    check_query,
+    is_idle,
+    sqlite_uri,
+)
 from kveil.errors import DataError
 from kveil.files import Source, write_table
 
@@ -24,9 +32,13 @@ def read_database(address: Address, *, hashed: bool = False) -> Source:
     A table of PostgreSQL has no order, so that its records are sorted: the same records are the same rows at any time.
     """
     check_not_spark(address)
+    check_query(address)
     sql = address.query if address.query is not None else f"SELECT * FROM {address.quoted}"
+    seen = _seen(address)
     with open_connection(address) as connection:
         table = _fetched(connection, address, sql)
+    if _seen(address) != seen:  # without a lock, somebody may have written into what was read
+        raise DataError(f"{address.file.name} was changed while it was read; try again.")
     frame = pl.DataFrame([_column(table, place) for place in range(table.num_columns)])
     if len(set(table.column_names)) < table.num_columns:
         raise DataError(f"{address.name} has two columns of one name; give them names with AS.")
@@ -35,11 +47,23 @@ def read_database(address: Address, *, hashed: bool = False) -> Source:
     return Source(address.name, frame.rechunk(), "database", sha256=_digest(frame) if hashed else None)
 
 
+def _seen(address: Address) -> tuple[int, int] | None:
+    """Return when a database was changed that SQLite reads without a lock, and how large it is."""
+    if address.system != "sqlite" or not address.file.is_file() or not is_idle(address.file):
+        return None
+    stat = address.file.stat()
+    return stat.st_mtime_ns, stat.st_size
+
+
 def _fetched(connection: Any, address: Address, sql: str) -> Any:
     with connection.cursor() as cursor:
         if address.system == "postgresql":
             cursor.execute("SET TRANSACTION READ ONLY")
+            check_on_postgresql(cursor, address)
+        elif address.system == "duckdb":
+            check_on_duckdb(sql)
         elif address.system == "sqlite":
+            check_on_sqlite(address, sql, sqlite_uri(address))
             cursor.adbc_statement.set_options(**{BATCH: WHOLE})
         cursor.execute(sql)
         return cursor.fetch_arrow_table()
