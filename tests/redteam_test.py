@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,15 +19,16 @@ import polars as pl
 import pytest
 
 import kveil
+from hostile_server import CLEARTEXT, MD5, asking
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from kveil.words import count
-from hostile_server import CLEARTEXT, MD5, asking
 from made_databases import duckdb_file, sqlite_file
 from naive import people as naive_people
 from running_postgres import REASON, programs, running
+from running_studio import Running, entered
 from strategies import EXPLORE, seeds
 from support import ROWS, refused, run, write_policy
 from two_components import PARTS, broken, random_case
@@ -1567,9 +1569,12 @@ FOREIGN = {
         "COPY (SELECT 'touch ran' AS x) TO 'pwned.sh' (HEADER false)", "COPY patients TO 'pwned.csv'",
         "SELECT * FROM read_csv('secret', delim=':', header=false)", "SELECT * FROM read_text('secret')",
         "SELECT * FROM 'secret.csv'", "SELECT * FROM glob('*')", "SELECT * FROM strange",
-        "SELECT * FROM query('SELECT * FROM read_text(''secret'')')", "SELECT * FROM read_parquet('https://nowhere.test/x')",
-        "ATTACH 'new.db' AS x", "SELECT 1; ATTACH 'new.db' AS x", "ATTACH 'other.db' AS x (TYPE sqlite)", "PRAGMA version",
-        "INSTALL httpfs", "LOAD httpfs", "SET enable_external_access = true", "SELECT 1; SELECT 2", "EXPORT DATABASE 'new'",
+        "SELECT * FROM query('SELECT * FROM read_text(''secret'')')",
+        "SELECT * FROM read_parquet('https://nowhere.test/x')",
+        "ATTACH 'new.db' AS x", "SELECT 1; ATTACH 'new.db' AS x", "ATTACH 'other.db' AS x (TYPE sqlite)",
+        "PRAGMA version",
+        "INSTALL httpfs", "LOAD httpfs", "SET enable_external_access = true", "SELECT 1; SELECT 2",
+        "EXPORT DATABASE 'new'",
         "WITH gone AS (DELETE FROM patients RETURNING *) SELECT * FROM gone", "CREATE TEMP TABLE x AS SELECT 1",
         "SELECT * FROM enable_logging(storage_path = 'new')", "SELECT * FROM enable_profiling(save_location = 'new')",
     ),
@@ -1611,7 +1616,8 @@ def test_a1_queries_that_read_go_through_whatever_they_begin_with(
     monkeypatch.chdir(tmp_path)
     lay_databases(tmp_path)
     for query in (
-        "SELECT * FROM patients", "with p as (select * from patients) select * from p;", "-- all\n/* of */ SELECT * FROM patients",
+        "SELECT * FROM patients", "with p as (select * from patients) select * from p;",
+        "-- all\n/* of */ SELECT * FROM patients",
         "SELECT * FROM patients WHERE name <> 'x;y' -- the end",
     ):  # fmt: skip
         policy = write_policy(tmp_path, data={"path": address_of(system, query)})
@@ -1625,8 +1631,8 @@ def test_a1_opening_a_database_of_sqlite_takes_nothing_back_and_leaves_nothing_b
     with sqlite3.connect(tmp_path / "t.sqlite") as connection:
         connection.execute("PRAGMA cache_size = 1")
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("CREATE TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999)"
-                           " SELECT i, hex(randomblob(40)) FROM n")  # fmt: skip
+        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999)"
+        connection.execute(f"CREATE TABLE large AS {numbers} SELECT i, hex(randomblob(40)) FROM n")
         for name in ("t.sqlite", "t.sqlite-journal"):
             (tmp_path / "shipped" / name).write_bytes((tmp_path / name).read_bytes())
         connection.rollback()
@@ -1658,25 +1664,119 @@ def test_a1_queries_of_postgresql_call_no_function_that_may_do_more_than_read(tm
         for query in (
             "COPY t TO PROGRAM 'touch ran'", "SELECT pg_read_file('PG_VERSION')", "SELECT PG_READ_FILE ('PG_VERSION')",
             "SELECT pg_catalog /**/ . \"pg_read_file\"('PG_VERSION')", "SELECT U&\"pg\\005fread_file\"('PG_VERSION')",
-            "SELECT pg_read_binary_file('PG_VERSION')", "SELECT * FROM pg_ls_dir('.')", "SELECT lo_import('PG_VERSION')",
-            "SELECT lo_export(1, 'new')", "SELECT (pg_stat_file('PG_VERSION')).size", "SELECT set_config('role', 'none', true)",
-            "SELECT query_to_xml('SELECT pg_re' || 'ad_file(''PG_VERSION'')', true, true, '')", "SELECT pg_reload_conf()",
-            "SELECT table_to_xml(('pg_hba_' || 'file_rules')::regclass, true, true, '')", "SELECT * FROM pg_hba_file_rules",
-            "SELECT ts_stat('SELECT 1')", "SELECT anything(1)", "SELECT nextval('s')", "SELECT pg_sleep(0)", "SELECT 1; SELECT 2",
-            "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "SELECT * INTO u FROM t", "SELECT * FROM t FOR UPDATE",
+            "SELECT pg_read_binary_file('PG_VERSION')", "SELECT * FROM pg_ls_dir('.')",
+            "SELECT lo_import('PG_VERSION')",
+            "SELECT lo_export(1, 'new')", "SELECT (pg_stat_file('PG_VERSION')).size",
+            "SELECT set_config('role', 'none', true)",
+            "SELECT query_to_xml('SELECT pg_re' || 'ad_file(''PG_VERSION'')', true, true, '')",
+            "SELECT pg_reload_conf()",
+            "SELECT table_to_xml(('pg_hba_' || 'file_rules')::regclass, true, true, '')",
+            "SELECT * FROM pg_hba_file_rules",
+            "SELECT ts_stat('SELECT 1')", "SELECT anything(1)", "SELECT nextval('s')", "SELECT pg_sleep(0)",
+            "SELECT 1; SELECT 2",
+            "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "SELECT * INTO u FROM t",
+            "SELECT * FROM t FOR UPDATE",
             "DO $$ BEGIN END $$", "SET x = 1", "CALL anything(1)", "SELECT 1) TO PROGRAM 'touch ran' --",
         ):  # fmt: skip
             told = refused(run("check", policy, "--input", server.address(f"query={quote(query)}")))
             assert "the query could not be read" in told or "U&" in told, (query, told)
         assert run("check", policy, "--input", server.address("table=pg_catalog.pg_hba_file_rules")).code == 2
         for query in (
-            "SELECT age, random FROM t", "SELECT careful(age) AS age FROM t", "SELECT age FROM t TABLESAMPLE SYSTEM (100)",
+            "SELECT age, random FROM t", "SELECT careful(age) AS age FROM t",
+            "SELECT age FROM t TABLESAMPLE SYSTEM (100)",
             "WITH x AS (SELECT age FROM t ORDER BY random()) SELECT age FROM x;",
         ):  # fmt: skip
             done = run("init", server.address(f"query={quote(query)}"), "-o", tmp_path / "new.yaml", "--force")
             assert done.code == 0, (query, done.err)
         assert not (server.folder / "data" / "ran").exists()
         assert server.tables() == {"t"}
+
+
+def read_table(studio: Running) -> dict[str, Any]:
+    """Return what the studio says of its table once it has looked at it."""
+    until = time.monotonic() + 60
+    while (table := studio.ask("GET", "state")["table"]) is None and time.monotonic() < until:
+        time.sleep(0.05)
+    assert table is not None
+    return dict(table)
+
+
+def changed_table(studio: Running, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Return what the studio says of its table once it is so."""
+    until = time.monotonic() + 60
+    while not is_so(table := read_table(studio)) and time.monotonic() < until:
+        time.sleep(0.05)
+    return table
+
+
+def test_a1_the_studio_runs_no_query_and_speaks_to_no_server_before_somebody_agrees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", "hunter2")
+    lay_databases(tmp_path)
+    with ExitStack() as stack:
+        heard = stack.enter_context(asking(CLEARTEXT))
+        address = f"postgresql://owner@{heard.address}/db?query=SELECT%20%E2%80%AE1"
+        write_policy(tmp_path, data={"path": address})
+        studio = stack.enter_context(entered(tmp_path, "policy.yaml"))
+        table = changed_table(studio, lambda table: table["error"] is not None)
+        seen = {"database": f"postgresql://owner@{heard.address}/db", "query": "SELECT \\u202e1"}
+        assert table["confirm"] == seen
+        assert "nobody has agreed to that yet" in table["error"]
+        studio.ask("POST", "open", {"path": "."})
+        for path in ("sample", "values?column=sex", "tree?column=age", "bins?column=age"):
+            assert "nobody has agreed" in studio.ask("GET", path, expect=422)["told"]
+        for work in ("run", "compare", "risk", "rules"):
+            assert "Nobody has agreed" in studio.ask("POST", "jobs", {"do": work}, 409)["told"]
+        studio.ask("POST", "check")
+        assert not (tmp_path / "releases").exists()
+        for other in ({**seen, "query": "SELECT 1"}, {**seen, "query": None}, {**seen, "database": "t.duckdb"}):
+            studio.ask("POST", "confirm", other, 409)
+        assert heard.visitors == 0
+        told = studio.ask("POST", "confirm", seen)["table"]
+        assert told["confirm"] is None
+        assert "It must ask for the password by SCRAM" in told["error"]
+        assert heard.visitors > 0
+        assert heard.answers == []
+
+
+def test_a1_what_somebody_agreed_to_is_that_query_of_that_database_alone(tmp_path: Path) -> None:
+    lay_databases(tmp_path)
+    query, other = "SELECT * FROM patients", "SELECT * FROM patients WHERE age < 90"
+    policy = write_policy(tmp_path, data={"path": address_of("duckdb", query)})
+    text = policy.read_text()
+    with entered(tmp_path) as studio:
+        assert studio.ask("POST", "open", {"path": "policy.yaml"})["table"]["confirm"] == {
+            "database": "t.duckdb",
+            "query": query,
+        }
+        assert studio.ask("POST", "confirm", {"database": "t.duckdb", "query": query})["table"]["rows"] == len(ROWS)
+        assert studio.job(studio.ask("POST", "jobs", {"do": "run"})["number"])["state"] == "done"
+        for path in (address_of("duckdb", other), address_of("sqlite", query)):  # somebody else changes the file
+            policy.write_text(text.replace(address_of("duckdb", query), path))
+            assert changed_table(studio, lambda table: bool(table.get("confirm")))["confirm"] is not None
+        studio.edit({"path": ["data", "path"], "value": address_of("duckdb", other)})  # typed here
+        assert changed_table(studio, lambda table: table["rows"] > 0)["rows"] == len(ROWS) - 1
+        assert studio.job(studio.ask("POST", "jobs", {"do": "run"})["number"])["state"] == "done"
+        studio.ask("POST", "policy/undo")
+        assert changed_table(studio, lambda table: bool(table.get("confirm")))["confirm"]["database"] == "t.sqlite"
+        typed = studio.ask("POST", "open", {"address": address_of("sqlite", other)})
+        assert typed["table"]["rows"] == len(ROWS) - 1
+        studio.ask("POST", "open", {"path": "policy.yaml"})
+        new = text.replace(address_of("duckdb", query), address_of("sqlite", "SELECT * FROM patients LIMIT 7"))
+        studio.ask("PUT", "policy/text", {"number": studio.number, "text": new})
+        assert changed_table(studio, lambda table: table["rows"] > 0)["rows"] == 7
+
+
+def test_a1_a_policy_kept_with_a_release_runs_no_query_that_nobody_agreed_to(tmp_path: Path) -> None:
+    lay_databases(tmp_path)
+    write_policy(tmp_path, data={"path": "sqlite:///t.sqlite?table=patients"})
+    with entered(tmp_path, "policy.yaml") as studio:
+        run_name = studio.job(studio.ask("POST", "jobs", {"do": "run"})["number"])["run"]
+        assert studio.ask("GET", f"runs/{quote(run_name)}/sample")["rows"]
+        kept = tmp_path / "releases" / run_name / "policy.yaml"
+        kept.write_text(kept.read_text().replace("table=patients", "query=SELECT%20*%20FROM%20patients"))
+        assert "nobody has agreed" in studio.ask("GET", f"runs/{quote(run_name)}/sample", expect=422)["told"]
 
 
 # B1: a password goes to nobody whom a policy alone names
@@ -1748,7 +1848,8 @@ def test_b1_a_server_that_the_user_names_gets_the_password_by_scram(
         rows = ", ".join(str((*row[:1], int(row[1]), *row[2:])) for row in ROWS)
         server.sql(
             "CREATE TABLE patients (name text, age int, sex char(1), diagnosis text, ward text)",
-            f"INSERT INTO patients VALUES {rows}", "CREATE ROLE ann LOGIN PASSWORD 'hunter2'", "GRANT SELECT ON patients TO ann",
+            f"INSERT INTO patients VALUES {rows}", "CREATE ROLE ann LOGIN PASSWORD 'hunter2'",
+            "GRANT SELECT ON patients TO ann",
         )  # fmt: skip
         (server.folder / "data" / "pg_hba.conf").write_text("local all ann scram-sha-256\nlocal all all trust\n")
         server.sql("SELECT pg_reload_conf()")

@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -128,3 +130,14 @@ def start(folder: Path, *arguments: str) -> Running:
     process.wait()
     process.stdout.close()
     raise AssertionError("the studio did not start")
+
+
+@contextmanager
+def entered(folder: Path, *arguments: str) -> Iterator[Running]:
+    """Start a studio, let its page in, and stop it after the block."""
+    studio = start(folder, *arguments)
+    try:
+        studio.enter()
+        yield studio
+    finally:
+        studio.stop()

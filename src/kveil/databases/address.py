@@ -28,8 +28,8 @@ FORMS = "postgresql://host/database?table=…, sqlite:///file?table=… or duckd
 class Address:
     """A table of a database, or a query; never with a password. The database may be the catalog of Spark.
 
-    ``server`` is what PostgreSQL's library needs to connect, ``file`` the file of an SQLite or DuckDB database. ``named``
-    says that the user gave it, and not a policy, which may come from elsewhere.
+    ``server`` is what PostgreSQL's library needs to connect, ``file`` the file of an SQLite or DuckDB database.
+    ``named`` says that the user gave it, and not a policy, which may come from elsewhere.
     """
 
     system: System

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from kveil.databases.address import Address
-from kveil.databases.queries import sqlite_uri
 from kveil.databases.servers import connection_words, is_trusted
+from kveil.databases.statements import sqlite_uri
 from kveil.errors import DataError, FileError
 from kveil.files.extras import import_extra
 

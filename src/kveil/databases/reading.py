@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.databases.address import Address, check_not_spark
 from kveil.databases.connecting import open_connection
-from kveil.databases.queries import (
+from kveil.databases.statements import (
     check_on_duckdb,
     check_on_postgresql,
     check_on_sqlite,

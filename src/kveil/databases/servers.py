@@ -22,7 +22,7 @@ NO_READABLE_PASSWORD = "!password,!md5"  # SCRAM shows neither a password nor wh
 ServerWords = dict[str, str]  # what an address says to PostgreSQL's library, by its keywords
 
 
-def connection_words(address: Address, environment: Mapping[str, str] | None = None) -> str:
+def connection_words(address: Address, *, environment: Mapping[str, str] | None = None) -> str:
     """Return what PostgreSQL's library is told, word by word, so that it reads no other server out of an address.
 
     A server that neither the user nor the environment names gets no secret, and one elsewhere is not spoken to at all.
@@ -50,7 +50,7 @@ def connection_words(address: Address, environment: Mapping[str, str] | None = N
     return " ".join(f"{word}={_value(value)}" for word, value in said.items())
 
 
-def is_trusted(address: Address, environment: Mapping[str, str] | None = None) -> bool:
+def is_trusted(address: Address, *, environment: Mapping[str, str] | None = None) -> bool:
     """Tell whether a server may have secrets: the user named it, or the environment does."""
     environment = os.environ if environment is None else environment
     return address.named or _is_in_environment(_words_of(address.server), environment)

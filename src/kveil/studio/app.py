@@ -36,6 +36,7 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
         Route("/api/files", page.files),
         Route("/api/tables", page.tables),
         Route("/api/open", page.open_file, methods=["POST"]),
+        Route("/api/confirm", page.confirm, methods=["POST"]),
         Route("/api/upload", page.upload, methods=["PUT"]),
         Route("/api/demo", page.demo, methods=["POST"]),
         Route("/api/policy/edit", policy.edit, methods=["POST"]),

@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from time import monotonic, time
@@ -52,8 +52,9 @@ async def _end(process: Process) -> None:
 class Reader:
     """Asks the process that holds the table, which is started when it is needed; one question at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, agreed: Collection[str]) -> None:
         self.process: Process | None = None
+        self.agreed = agreed  # queries and servers that somebody agreed to
         self.turn = asyncio.Lock()
         self.number = 0
         self.server = False  # whether the table is on one, whose password the process then needs
@@ -93,8 +94,9 @@ class Reader:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.number += 1
+        asked = {"id": self.number, "ask": question, "with": given, "agreed": sorted(self.agreed)}
         try:
-            self.process.stdin.write(json.dumps({"id": self.number, "ask": question, "with": given}).encode() + b"\n")
+            self.process.stdin.write(json.dumps(asked).encode() + b"\n")
             await self.process.stdin.drain()
             while line := await self.process.stdout.readline():
                 answer: ReaderAnswer = json.loads(line)

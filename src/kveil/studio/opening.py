@@ -71,6 +71,8 @@ async def open_in_database(studio: Studio, file: Path, table: str) -> None:
 async def open_address(studio: Studio, address: str) -> None:
     """Open what somebody typed: the address of a database's table, a pattern of Parquet files, or a path."""
     database = re.match(r"(sqlite|duckdb):///([^?]*)", address)
+    if "://" in address:
+        studio.consents.give(address, studio.root)
     if database:
         path_below(studio.root, unquote(database[2]))
     elif "://" not in address:
@@ -103,7 +105,7 @@ async def open_table(studio: Studio, folder: Path, named: str, *, said: FileSaid
     data = {"path": named} | ({"encoding": said.encoding} if said.encoding else {})
     studio.openings += 1
     asked: TableAsked = {"data": data, "folder": str(folder), "names": [], "opened": studio.openings}
-    studio.place_table(named)
+    studio.place_table(named, folder)
     suggested: PolicyFiles = await studio.reader.ask(
         "suggest",
         table=asked,

@@ -66,8 +66,15 @@ class ReadTable(TableNumbers):
     given: Content
 
 
+class ToConfirm(TypedDict):
+    """What somebody must look at before it runs: a query, None where it is a table of a server, and its database."""
+
+    database: str
+    query: str | None
+
+
 class UnreadTable(TypedDict):
-    """A table that cannot be read, why, and the encoding that it seems to be in."""
+    """A table that cannot be read, why, the encoding that it seems to be in, and what is to be confirmed first."""
 
     columns: list[ColumnNumbers]
     rows: int
@@ -75,6 +82,7 @@ class UnreadTable(TypedDict):
     given: Content | None
     error: str
     encoding: str | None
+    confirm: ToConfirm | None
 
 
 OpenTable = ReadTable | UnreadTable

@@ -58,6 +58,7 @@ class Desk:
     """Holds one table and answers questions about it; what was asked before is remembered."""
 
     def __init__(self) -> None:
+        self.agreed: frozenset[str] = frozenset()  # queries and servers that somebody agreed to
         self.stamp: tuple[Any, ...] = ()
         self.separator: str | None = None  # that was asked for
         self.source: Source | None = None
@@ -73,7 +74,7 @@ class Desk:
             self.source = None
             self.columns = {}
             started = perf_counter()
-            self.source = table.read()
+            self.source = table.read(self.agreed)
             self.reading += perf_counter() - started
             self.stamp, self.separator = stamp, separator
         return self.source

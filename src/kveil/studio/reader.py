@@ -26,6 +26,7 @@ def main() -> None:
     for line in sys.stdin:
         question = json.loads(line)
         given = question["with"]
+        desk.agreed = frozenset(question["agreed"])
         answer: ReaderAnswer = {"id": question["id"]}
         try:
             if "table" in given:

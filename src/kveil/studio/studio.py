@@ -16,6 +16,7 @@ from kveil.free_form import Content
 from kveil.studio import runs
 from kveil.studio.answers import Told
 from kveil.studio.children import Job, Jobs, Reader
+from kveil.studio.consent import Consents
 from kveil.studio.edit import Change, content
 from kveil.studio.files import release_suffix
 from kveil.studio.page_data import (
@@ -30,6 +31,7 @@ from kveil.studio.page_data import (
     StudioState,
     TableAsked,
     TableNumbers,
+    ToConfirm,
     UnreadTable,
 )
 from kveil.studio.project import Project, save
@@ -44,8 +46,9 @@ class Studio:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self.project: Project | None = None
-        self.reader = Reader()
-        self.checker = Reader()  # a process of its own: while it reckons, the other one answers
+        self.consents = Consents()
+        self.reader = Reader(self.consents.given)
+        self.checker = Reader(self.consents.given)  # a process of its own: while it reckons, the other one answers
         self.jobs = Jobs(lambda job: self.tell("job", job.shown()))
         self.listeners: set[asyncio.Queue[str]] = set()
         self.table: OpenTable | None = None
@@ -123,10 +126,39 @@ class Studio:
             raise Told("The policy names no table; choose one on File, or write data.path.", status=409)
         return data
 
-    def place_table(self, named: str) -> None:
-        """Take note where the table is: only for one on a server are children told its password."""
-        server = named.startswith("postgres")
+    def place_table(self, named: str, folder: Path) -> None:
+        """Take note where the table is: only for a server that somebody agreed to are children told its password."""
+        server = self.consents.covers_server(named, folder)
         self.reader.server = self.checker.server = self.jobs.server = server
+
+    def named_path(self) -> str | None:
+        """Return where the policy says that its table is, None where it says nothing."""
+        with contextlib.suppress(Told):
+            return str(self.data()["path"])
+        return None
+
+    def agree_to_typed(self, before: str | None) -> None:
+        """Take it that somebody agrees to where the table is now, if they have just typed that."""
+        named = self.named_path()
+        if named is not None and named != before:
+            self.consents.give(named, self.opened().folder)
+
+    async def agree(self, seen: ToConfirm) -> None:
+        """Take it that somebody agrees to what the policy names now, if that is what they saw, and read the table."""
+        named, folder = str(self.data()["path"]), self.opened().folder
+        if seen != self.consents.wanted(named, folder):
+            raise Told("The policy names something else meanwhile; look at it again.", status=409)
+        self.consents.give(named, folder)
+        self.place_table(named, folder)
+        await self.look_at_table()
+        self.ask_check()
+
+    def agreed_input(self) -> list[str]:
+        """Return what a command is told so that it reads what was agreed to, whatever the policy says by then."""
+        named, folder = str(self.data()["path"]), self.opened().folder
+        if self.consents.wanted(named, folder) is not None:
+            raise Told("Nobody has agreed yet to what the policy reads; look at it on File.", status=409)
+        return ["--input", named] if self.consents.covers(named, folder) else []
 
     def reading(self) -> TableAsked:
         """Return where the table is and how its texts are read, as the process that holds it asks for it."""
@@ -144,8 +176,14 @@ class Studio:
             self.table = ReadTable(**found, error=None, given=given)
         except Told as error:
             encoding = error.more.get("encoding")
-            self.table = UnreadTable(columns=[], rows=0, name="", given=given, error=error.told, encoding=encoding)
+            self.table = UnreadTable(
+                columns=[], rows=0, name="", given=given, error=error.told, encoding=encoding, confirm=self._wanted()
+            )
         self.tell("table", self.table)
+
+    def _wanted(self) -> ToConfirm | None:
+        named = self.named_path()
+        return None if named is None else self.consents.wanted(named, self.opened().folder)
 
     # ------------------------------------------------------------------------------------------ changes
 
@@ -155,7 +193,7 @@ class Studio:
         self.used = monotonic()
         self.tell("project", {**project.state(), "command": self.command()})
         with contextlib.suppress(Told):
-            self.place_table(str(self.data()["path"]))
+            self.place_table(str(self.data()["path"]), project.folder)
         if self.table is not None:
             with contextlib.suppress(Told):
                 if self.data() != self.table["given"]:
@@ -177,7 +215,9 @@ class Studio:
         """Change the policy where a click asks for it."""
         project = self.opened()
         project.expect(number)
+        before = self.named_path()
         project.change(changes, words)
+        self.agree_to_typed(before)
         self.changed()
 
     # ------------------------------------------------------------------------------------------ the live check
@@ -249,7 +289,7 @@ class Studio:
         project = self.opened()
         if any(job.kind == "run" for job in self.jobs.running):
             raise Told("A release is being made; finish or cancel it first.", status=409)
-        self.data()
+        given = self.agreed_input()
         name = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
         folder = runs.releases(project) / name
         try:
@@ -260,7 +300,7 @@ class Studio:
         save(folder / "policy.yaml", project.text.encode())
         inside = f"releases/{name}"
         arguments = [
-            "anonymize", project.path.name, "--output", f"{inside}/release{self._suffix()}",
+            "anonymize", project.path.name, *given, "--output", f"{inside}/release{self._suffix()}",
             "--receipt", f"{inside}/receipt.json", "--account", f"{inside}/account.json",
             "--owner", f"{inside}/owner.json", "--report", f"{inside}/report.html", "--json", "--progress", "json",
         ]  # fmt: skip
@@ -270,6 +310,7 @@ class Studio:
         """Play the attacker against a release, knowing what its promises say somebody may know."""
         project = self.opened()
         folder = runs.run_folder(project, run)
+        self.agreed_input()
         arguments = [
             "attack", project.path.name, "--original", str(self.data()["path"]), "--json",
             "--release", str(runs.run_release(folder)), "--owner", str(folder / "owner.json"),
@@ -284,7 +325,7 @@ class Studio:
             "rules": ["dependencies", project.path.name, "--json"],
             "risk": ["check", project.path.name, "--json"],
         }
-        arguments = commands[kind]
+        arguments = [*commands[kind], *self.agreed_input()]
         if kind == "compare" and algorithms:
             arguments += ["--algorithms", ",".join(algorithms)]
         return await self.jobs.start(kind, arguments, project.folder)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from kveil.errors import DataError
 from kveil.files import Source, dataset_files, is_dataset, read_table
 from kveil.policy.keys import Data
 from kveil.policy.model import Policy
+from kveil.studio.consent import needed_consent, refusal
 from kveil.suggestion.write import path_from_folder
 
 TABLES_OF = {
@@ -71,11 +72,14 @@ class TableAt:
             return place, self.opened if not files else 0, form, *map(_seen, files)
         return place, form, *map(_seen, dataset_files(place) if is_dataset(place) else [place])
 
-    def read(self) -> Source:
-        """Read the table, its numbers as they are written."""
+    def read(self, agreed: Collection[str]) -> Source:
+        """Read the table, its numbers as they are written; a query, or a server, only where somebody agreed to it."""
         place = self.place
         if isinstance(place, Address):
-            return read_database(place)
+            refused = refusal(place, agreed)
+            if refused is not None:
+                raise DataError(refused)
+            return read_database(replace(place, named=needed_consent(place) is not None))
         return read_table(place, separator=self.data.separator, columns=self.names, encoding=self.data.encoding)
 
 

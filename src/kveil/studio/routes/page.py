@@ -74,6 +74,14 @@ def _said(body: PageBody) -> opening.FileSaid:
     )
 
 
+async def confirm(request: Request) -> Response:
+    """Run the query, or speak to the server, that somebody has looked at."""
+    studio, body = studio_of(request), await body_of(request)
+    query = field(body, "query", str) if body.get("query") is not None else None
+    await studio.agree({"database": field(body, "database", str), "query": query})
+    return JSONResponse(studio.state())
+
+
 async def tables(request: Request) -> Response:
     """List the tables of a database in a file."""
     studio = studio_of(request)

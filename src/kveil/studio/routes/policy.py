@@ -38,7 +38,9 @@ async def put_text(request: Request) -> Response:
     project.expect(field(body, "number", int))
     text = field(body, "text", str)
     if text != project.text:
+        before = studio.named_path()
         project.take(text, "typed in the text")
+        studio.agree_to_typed(before)
         studio.changed()
     return JSONResponse(studio.state())
 

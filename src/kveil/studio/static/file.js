@@ -126,6 +126,16 @@ function Sample() {
     <tbody>${sample.rows.map((row) => html`<tr>${row.map((cell) => html`<td class=${cell === null ? "soft" : ""}>${cell === null ? "hidden" : cell}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
+/** What a policy reads that is more than a file, shown before it first runs. */
+function Confirm({ database, query }) {
+  const agree = async () => { const answer = await attempt(() => api("POST", "confirm", { database, query })); if (answer) take(answer); };
+  return html`<div class="notice stack" role="group" aria-label="To be confirmed">
+    <p>${query === null ? html`This policy reads a table of the server <code>${database}</code>. Nothing has been sent to it. Once you agree, it is asked for the table, and gets your password (PGPASSWORD or ~/.pgpass) if it wants one.`
+      : html`This policy reads its table by a query of <code>${database}</code>. It has not run yet. Run it if it is what you expect.`}</p>
+    ${query !== null && html`<pre>${query}</pre>`}
+    <div class="row"><button class="main" onClick=${agree}>${query === null ? "Read from this server" : "Run this query"}</button></div></div>`;
+}
+
 export function FileScreen() {
   const { project, table } = useStore();
   const [asked, ask] = useState(null); // what a table that was to be opened does not say of itself
@@ -135,7 +145,7 @@ export function FileScreen() {
     <p class="lead">The table stays on this machine. kveil makes a second one from it that is safe to publish, and you see every step.</p>
     ${asked && (asked.names ? html`<${Nameless} ...${asked} close=${close} />` : html`<${Encoded} key=${asked.encoding} ...${asked} ask=${ask} close=${close} />`)}
     ${project && html`<section class="card"><h3>${table?.name || "The table"}</h3>
-      ${table?.error ? html`<div class="notice bad"><p>${table.error}</p>${likely && html`<div class="row"><button onClick=${() => put(["data", "encoding"], likely, `read as ${likely}`)}>Read it as ${likely}</button></div>`}</div>` : table ? html`<p class="big">${count(table.rows, "record")}, ${count(table.columns.length, "column")}</p>` : html`<p class="soft">Reading the table…</p>`}
+      ${table?.confirm ? html`<${Confirm} ...${table.confirm} />` : table?.error ? html`<div class="notice bad"><p>${table.error}</p>${likely && html`<div class="row"><button onClick=${() => put(["data", "encoding"], likely, `read as ${likely}`)}>Read it as ${likely}</button></div>`}</div>` : table ? html`<p class="big">${count(table.rows, "record")}, ${count(table.columns.length, "column")}</p>` : html`<p class="soft">Reading the table…</p>`}
       <div class="stack"><${Missing} />${!table?.error && html`<${Sample} />`}
       <details><summary>How the file is read</summary><${Settings} under=${["data"]} without=${["missing"]} words="data" /></details></div>
       <p><button class="main" onClick=${() => go("columns")}>Go on to the columns</button></p>

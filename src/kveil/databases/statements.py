@@ -16,7 +16,10 @@ from urllib.parse import quote
 from kveil.databases.address import Address
 from kveil.errors import DataError
 
-BEGINNING = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?P<word>[a-z]*)", re.DOTALL | re.IGNORECASE)
+# Systems differ in where a comment ends: one within another, or with a carriage return in it, is none here.
+BEGINNING = re.compile(
+    r"(?:[ \t\r\n\f(]|--[^\r\n]*(?:\r?\n|$)|/\*(?:(?!/\*).)*?\*/)*(?P<word>[a-z]*)", re.DOTALL | re.IGNORECASE
+)
 # Functions that some builds of SQLite have, and that reach outside of the file.
 OUTSIDE_OF_SQLITE = (
     "edit",
@@ -31,9 +34,9 @@ OUTSIDE_OF_SQLITE = (
 INNER_PRAGMAS = ("data_version", "page_size")  # which full-text and spatial indexes look up in their own tables
 # Volatile, since they answer otherwise each time; they look at nothing but the clock and dice.
 HARMLESS = ("clock_timestamp", "gen_random_uuid", "random", "timeofday")
-# All others that are volatile may do anything: the built-in ones that read files, run a text as a query, change settings
-# or end sessions are among them, and so are functions of a database's own that nobody declared otherwise. A few that run
-# texts, or read views by a text, are declared to be stable. What takes or returns internal things cannot be called.
+# All others that are volatile may do anything: the built-in ones that read files, run a text as a query, change
+# settings or end sessions are among them, and so are functions of a database's own that nobody declared otherwise. A
+# few that run texts, or read views by a text, are declared to be stable. What takes internal things cannot be called.
 FUNCTIONS = r"""
     SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p
     JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_type t ON t.oid = p.prorettype
@@ -68,17 +71,10 @@ def check_on_sqlite(address: Address, sql: str, uri: str) -> None:
     forbidden: list[str] = []
 
     def allow(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-        if action == sqlite3.SQLITE_FUNCTION and str(second).lower() in OUTSIDE_OF_SQLITE:
-            forbidden.append(f"calls {second}")
-        elif action == sqlite3.SQLITE_READ and str(first).lower().startswith("pragma_"):
-            forbidden.append("looks at settings")
-        elif action == sqlite3.SQLITE_PRAGMA and (first not in INNER_PRAGMAS or second is not None):
-            forbidden.append("looks at settings")
-        elif action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH):
-            forbidden.append("opens another file")
-        else:
-            return sqlite3.SQLITE_OK
-        return sqlite3.SQLITE_DENY
+        what = _outside_of_sqlite(action, str(first).lower(), second)
+        if what is not None:
+            forbidden.append(what)
+        return sqlite3.SQLITE_OK if what is None else sqlite3.SQLITE_DENY
 
     connection = sqlite3.connect(uri, uri=True)
     try:
@@ -94,8 +90,20 @@ def check_on_sqlite(address: Address, sql: str, uri: str) -> None:
             raise
     finally:
         connection.close()
-    if any(name == "Transaction" and writes for _, name, _, writes, *_ in steps):
+    names = {name for _, name, *_ in steps}
+    if "ResultRow" not in names or "Vacuum" in names or any(step[1] == "Transaction" and step[3] for step in steps):
         raise _forbidden("changes the database")
+
+
+def _outside_of_sqlite(action: int, first: str, second: str | None) -> str | None:
+    """Return what an action that SQLite asks about does, None where it reads the tables of the file."""
+    if action == sqlite3.SQLITE_FUNCTION and str(second).lower() in OUTSIDE_OF_SQLITE:
+        return f"calls {second}"
+    if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH):
+        return "opens another file"
+    table_of_settings = action == sqlite3.SQLITE_READ and first.startswith("pragma_")
+    setting = action == sqlite3.SQLITE_PRAGMA and (first not in INNER_PRAGMAS or second is not None)
+    return "looks at settings" if table_of_settings or setting else None
 
 
 def is_idle(file: Path) -> bool:
@@ -131,6 +139,9 @@ def check_on_postgresql(cursor: Any, address: Address) -> None:
     """
     if address.query is None and address.schema_and_table[0] not in (None, "pg_catalog"):
         return
+    if address.query is not None:  # whatever is no query has no plan, by the server's own grammar
+        cursor.execute(f"PREPARE kveil_query AS {address.query}")
+        cursor.execute("DEALLOCATE kveil_query")
     cursor.execute(FUNCTIONS.format(harmless=", ".join(f"'{name}'" for name in HARMLESS)))
     functions = _named(name for (name,) in cursor.fetchall())
     cursor.execute(SYSTEM_VIEWS)
