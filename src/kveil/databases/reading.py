@@ -49,10 +49,13 @@ def read_database(address: Address, *, hashed: bool = False) -> Source:
 
 def _seen(address: Address) -> tuple[int, int] | None:
     """Return when a database was changed that SQLite reads without a lock, and how large it is."""
-    if address.system != "sqlite" or not address.file.is_file() or not is_idle(address.file):
+    if address.system != "sqlite":
         return None
-    stat = address.file.stat()
-    return stat.st_mtime_ns, stat.st_size
+    try:
+        stat = address.file.stat()
+        return (stat.st_mtime_ns, stat.st_size) if address.file.is_file() and is_idle(address.file) else None
+    except OSError:  # opening it tells why
+        return None
 
 
 def _fetched(connection: Any, address: Address, sql: str) -> Any:
@@ -60,7 +63,7 @@ def _fetched(connection: Any, address: Address, sql: str) -> Any:
         if address.system == "postgresql":
             cursor.execute("SET TRANSACTION READ ONLY")
             check_on_postgresql(cursor, address)
-        elif address.system == "duckdb":
+        elif address.system == "duckdb" and address.query is not None:
             check_on_duckdb(sql)
         elif address.system == "sqlite":
             check_on_sqlite(address, sql, sqlite_uri(address))

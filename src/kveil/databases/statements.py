@@ -77,6 +77,7 @@ def check_on_sqlite(address: Address, sql: str, uri: str) -> None:
         return sqlite3.SQLITE_OK if what is None else sqlite3.SQLITE_DENY
 
     connection = sqlite3.connect(uri, uri=True)
+    connection.text_factory = lambda raw: raw.decode(errors="replace")
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.set_authorizer(allow)
@@ -137,7 +138,7 @@ def check_on_postgresql(cursor: Any, address: Address) -> None:
     The server says which functions may: any of their names in a query is one too many, wherever it stands, so that no
     comment, quotation mark or schema hides it. Texts that become queries are run by such functions only.
     """
-    if address.query is None and address.schema_and_table[0] not in (None, "pg_catalog"):
+    if address.query is None and not address.schema_and_table[1].lower().startswith("pg_"):
         return
     if address.query is not None:  # whatever is no query has no plan, by the server's own grammar
         cursor.execute(f"PREPARE kveil_query AS {address.query}")

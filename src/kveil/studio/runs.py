@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 from kveil.studio.answers import Told
+from kveil.studio.edit import content
 from kveil.studio.page_data import ListedRun, RunFile
 from kveil.studio.project import Project
 
@@ -33,8 +34,10 @@ def is_release(name: str) -> bool:
 
 
 def command(project: Project, target: str) -> str:
-    """Return the command that makes the same release, to be run in the project's folder."""
-    return f"kveil anonymize {shlex.quote(project.path.name)} --output {shlex.quote(target)}"
+    """Return the command that makes the same release, to be run in the project's folder; it names a server itself."""
+    named = str((content(project.text).get("data") or {}).get("path") or "")
+    given = f" --input {shlex.quote(named)}" if named.lower().startswith("postgres") and "://" in named else ""
+    return f"kveil anonymize {shlex.quote(project.path.name)}{given} --output {shlex.quote(target)}"
 
 
 def files(folder: Path) -> list[RunFile]:

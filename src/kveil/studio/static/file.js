@@ -22,7 +22,7 @@ async function opened(work, ask) {
     else say(error.message, { bad: true });
   }
   set({ working: null });
-  if (answer) { take(answer); set({ runs: null }); go("columns"); }
+  if (answer) { take(answer); set({ runs: null }); go(answer.table?.confirm ? "file" : "columns"); }
   return answer;
 }
 
