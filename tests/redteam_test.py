@@ -1723,7 +1723,8 @@ def test_a1_the_studio_runs_no_query_and_speaks_to_no_server_before_somebody_agr
         seen = {"database": f"postgresql://owner@{heard.address}/db", "query": "SELECT \\u202e1"}
         assert table["confirm"] == seen
         assert "nobody has agreed to that yet" in table["error"]
-        studio.ask("POST", "open", {"path": "."})
+        opened = studio.ask("POST", "open", {"path": "."})
+        assert f" --input '{address}' " in opened["command"]  # by which the user names the server
         for path in ("sample", "values?column=sex", "tree?column=age", "bins?column=age"):
             assert "nobody has agreed" in studio.ask("GET", path, expect=422)["told"]
         for work in ("run", "compare", "risk", "rules"):

@@ -35,8 +35,9 @@ def is_release(name: str) -> bool:
 
 def command(project: Project, target: str) -> str:
     """Return the command that makes the same release, to be run in the project's folder; it names a server itself."""
-    named = str((content(project.text).get("data") or {}).get("path") or "")
-    given = f" --input {shlex.quote(named)}" if named.lower().startswith("postgres") and "://" in named else ""
+    data = content(project.text).get("data")
+    named = str(data.get("path")) if isinstance(data, dict) else ""
+    given = f" --input {shlex.quote(named)}" if named.lower().startswith(("postgres://", "postgresql://")) else ""
     return f"kveil anonymize {shlex.quote(project.path.name)}{given} --output {shlex.quote(target)}"
 
 
