@@ -81,6 +81,8 @@ def test_no_word_of_an_address_becomes_another_one() -> None:
     place = parse_place("postgresql://ann@localhost/d%5C%27b%20host=evil?table=t")
     assert isinstance(place, Address)
     assert r"dbname='d\\\'b host=evil'" in connection_words(place, environment={})
+    with pytest.raises(DataError, match="a word behind"):
+        _words("localhost/db?x%27%20host=evil&table=t", named=True)
     with pytest.raises(DataError, match="NUL"):
         _words("ann@localhost%00/db?table=t")
 

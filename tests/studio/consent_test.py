@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kveil.databases import Address, parse_place
+from kveil.errors import DataError
 from kveil.studio.consent import Consents, needed_consent, refusal
 
 FREE = ("t.csv", "parts/*.parquet", "table:north.visits", "sqlite:///t.db?table=t", "duckdb:///t.db?table=a.b")
@@ -14,7 +15,7 @@ BOUND = (
     "sqlite:///t.db?query=SELECT%201", "sqlite:///t.db?query=SELECT%202", "sqlite:///u.db?query=SELECT%201",
     "duckdb:///t.db?query=SELECT%201", "postgresql://a@h/d?table=t", "postgresql://a@h/e?table=t",
     "postgresql://a@h:1/d?table=t", "postgresql://b@h/d?table=t", "postgresql://a@h/d?query=SELECT%201",
-    "postgresql://a@h/d?host=evil&table=t", "postgresql://a@h/d?query=SELECT%201%20",
+    "postgresql://a@h/d?host=other&table=t", "postgresql://a@h/d?query=SELECT%201%20",
 )  # fmt: skip
 
 
@@ -41,6 +42,14 @@ def test_consent_is_to_nothing_else(tmp_path: Path, named: str) -> None:
     if not named.startswith("postgresql"):
         (tmp_path / "elsewhere").mkdir()
         assert consents.wanted(named, tmp_path / "elsewhere") is not None
+
+
+@pytest.mark.parametrize("words", ["require_auth=password", "hostaddr=192.0.2.1", "service=x", "a%27%20b=c"])
+def test_nobody_agrees_to_words_that_a_policy_may_not_say(tmp_path: Path, words: str) -> None:
+    consents = Consents()
+    with pytest.raises(DataError, match="in a policy, an address of PostgreSQL says"):
+        consents.give(f"postgresql://a@h/d?{words}&table=t", tmp_path)
+    assert not consents.given
 
 
 def test_a_server_covers_all_its_tables_and_no_query(tmp_path: Path) -> None:

@@ -32,7 +32,9 @@ def connection_words(address: Address, *, environment: Mapping[str, str] | None 
     if any("\0" in value for value in said.values()):
         raise DataError("an address of a database cannot hold a NUL character; take %00 out.")
     if not address.named:
-        _check_words(said)
+        check_words(address)
+    if not all(word.isidentifier() for word in said):
+        raise DataError("an address of PostgreSQL has a word behind ? that is none; check what stands before each =.")
     known = address.named or _is_in_environment(said, environment)
     local = all(_is_local(host) for host in _ends(said, environment))
     if not known:
@@ -84,8 +86,9 @@ def _host_and_port(text: str) -> tuple[str, str]:
     return match["six"] or match["host"] or "", match["behind"] or match["port"] or ""
 
 
-def _check_words(said: ServerWords) -> None:
-    others = sorted(set(said) - set(OF_POLICIES))
+def check_words(address: Address) -> None:
+    """Raise DataError where an address says what a policy may not: a policy leads to no other files and settings."""
+    others = sorted(set(_words_of(address.server)) - set(OF_POLICIES))
     if others:
         raise DataError(
             f"in a policy, an address of PostgreSQL says {listing(OF_POLICIES)}, not {listing(others)}; set the "

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kveil.databases.address import Address, Place, parse_place
+from kveil.databases.servers import check_words
 from kveil.errors import KveilError
 from kveil.studio.page_data import ToConfirm
 from kveil.words import visible
@@ -33,9 +34,14 @@ class Consents:
         self.given: set[str] = set()
 
     def give(self, named: str, folder: Path) -> None:
-        """Take note that somebody has agreed to what a policy in a folder names so."""
+        """Take note that somebody has agreed to what a policy in a folder names so.
+
+        Raises DataError where a server's address says more than a policy may: an eye passes over that.
+        """
         place = _place(named, folder)
         needed = None if place is None else needed_consent(place)
+        if isinstance(place, Address) and place.system == "postgresql":
+            check_words(place)
         if needed is not None:
             self.given.add(needed)
 

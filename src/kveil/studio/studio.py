@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from kveil.errors import KveilError
 from kveil.free_form import Content
 from kveil.studio import runs
 from kveil.studio.answers import Told
@@ -141,7 +142,8 @@ class Studio:
         """Take it that somebody agrees to where the table is now, if they have just typed that."""
         named = self.named_path()
         if named is not None and named != before:
-            self.consents.give(named, self.opened().folder)
+            with contextlib.suppress(KveilError):  # it is asked for on File then, which tells why
+                self.consents.give(named, self.opened().folder)
 
     async def agree(self, seen: ToConfirm) -> None:
         """Take it that somebody agrees to what the policy names now, if that is what they saw, and read the table."""
