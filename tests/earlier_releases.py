@@ -9,6 +9,7 @@ import polars as pl
 from kveil.archive import Archived
 from kveil.files import Source
 from kveil.policy.model import Policy
+from kveil.previous.demands import demands_of
 from kveil.previous.earlier_looks import Past
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -50,4 +51,5 @@ def past_of(policy: Policy, now: Mapping[str, Row], *before: Mapping[str, Row]) 
     """Return a table of these people, and what earlier releases showed of them and of others."""
     table = encode(_source(now), policy)
     earlier = [archived(policy, rows) for rows in before]
-    return table, Past.of(policy, pl.Series(list(now), dtype=pl.String), earlier, dict(table.sensitive))
+    people = pl.Series(list(now), dtype=pl.String)
+    return table, Past.of(demands_of(policy, earlier), people, earlier, dict(table.sensitive))

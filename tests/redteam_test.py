@@ -6,6 +6,7 @@ import itertools
 import json
 import sqlite3
 import time
+import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -31,6 +32,7 @@ from running_postgres import REASON, programs, running
 from running_studio import Running, entered
 from strategies import EXPLORE, seeds
 from support import ROWS, refused, run, write_policy
+from support import refused, run, write_policy, write_rows
 from two_components import PARTS, broken, random_case
 
 
@@ -1870,9 +1872,192 @@ def test_b1_a_server_that_the_user_names_gets_the_password_by_scram(
 
 # B2: promises of earlier releases are kept
 
+AUDIENCES = {
+    "r1": ("age", "sex", "[{model: k-anonymity, k: 10}, {model: l-diversity, sensitive: d, l: 4}]"),
+    "r2": ("zip", "job", "[{model: k-anonymity, k: 2}]"),
+    "r3": ("zip", "job", "[{model: k-anonymity, k: 1}]"),
+}
+STEPS = {
+    "age": ", hierarchy: {intervals: {from: 20, to: 70, widths: [5, 10, 50]}}",
+    "zip": ', hierarchy: {tree: {"*": {A: [a1, a2, a3], B: [b1, b2, b3]}}}',
+}
+
+
+def audiences(folder: Path, limit: float = 0.1) -> Path:
+    """Write 300 made-up people and a policy for each audience; archive the first one's release."""
+    draw = random.Random(5)
+    zips, jobs, values = ["a1", "a2", "a3", "b1", "b2", "b3"], ["nurse", "cook", "clerk", "baker"], "uvwxy"
+    rows = [
+        [
+            f"P{i}",
+            str(draw.randint(20, 69)),
+            draw.choice("FM"),
+            draw.choice(zips),
+            draw.choice(jobs),
+            draw.choice(values),
+        ]
+        for i in range(300)
+    ]
+    write_rows(folder / "t.csv", rows, ["id", "age", "sex", "zip", "job", "d"])
+    for name, (one, other, privacy) in AUDIENCES.items():
+        roles = {
+            n: f"quasi-identifier{STEPS.get(n, '')}" if n in {one, other} else "identifier"
+            for n in ["age", "sex", "zip", "job"]
+        }
+        lines = [f"  {n}: {{role: {role}}}" for n, role in {"id": "identifier", **roles, "d": "sensitive"}.items()]
+        text = ["kveil: 1", "data: {path: t.csv, key: id}", "attributes:", *lines, f"privacy: {privacy}"]
+        (folder / f"{name}.yaml").write_text("\n".join([*text, f"suppression: {{limit: {limit}}}", ""]))
+    done = run("anonymize", folder / "r1.yaml", "-o", folder / "r1.csv", "--archive", folder / "arch", "-q")
+    assert done.code == 0, done.err
+    return folder / "arch"
+
+
+@pytest.mark.parametrize("name", ["r2", "r3"])
+def test_b2_a_release_that_keeps_less_than_was_promised_is_refused_unless_that_is_said(
+    tmp_path: Path, name: str
+) -> None:
+    kept = audiences(tmp_path)
+    made = ["-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json", "--receipt", tmp_path / "rec.json"]
+    asked = ["anonymize", tmp_path / f"{name}.yaml", *made, "--previous", kept]
+    told = run(*asked)
+    assert told.code == 1
+    assert "k-anonymity (k 10) over age and sex, promised by release 1 of arch, for 2" in told.err
+    assert "--weaker" in told.err
+    assert not list(tmp_path.glob("r.csv*"))
+    weaker = run(*asked, "--weaker", "--json")
+    assert weaker.code == 0, weaker.err
+    together = weaker.json["previous"]
+    assert [own["holds"] for own in together["promised"]] == [False, False]
+    below = together["below"]
+    assert below > 250
+    assert any(note.startswith(f"{below} people of earlier releases get less") for note in weaker.json["warnings"])
+    receipt = json.loads((tmp_path / "rec.json").read_text())
+    assert receipt["warnings"] == [note for note in receipt["warnings"] if "earlier" not in note]
+    verify = ["verify", tmp_path / f"{name}.yaml", "--release", tmp_path / "r.csv", "--original", tmp_path / "t.csv"]
+    verify += ["--owner", tmp_path / "o.json", "--previous", kept]
+    strict = run(*verify, "--json")
+    assert strict.code == 1
+    assert any(
+        "promised by release 1 of arch," in finding and f"{below} of whom" in finding
+        for finding in strict.json["findings"]
+    )
+    allowed = run(*verify, "--weaker")
+    assert allowed.code == 0
+    assert f"{below} people of earlier releases get less" in allowed.out.replace("\n", " ")
+
+
+def test_b2_a_weaker_policy_is_met_with_what_was_promised_where_that_can_be(tmp_path: Path) -> None:
+    kept = audiences(tmp_path)
+    again = tmp_path / "again.yaml"
+    again.write_text((tmp_path / "r1.yaml").read_text().replace("k: 10", "k: 2").replace("l: 4", "l: 1"))
+    done = run("anonymize", again, "-o", tmp_path / "r.csv", "--previous", kept, "--json")
+    assert done.code == 0, done.err
+    together = done.json["previous"]
+    assert together["below"] == 0
+    assert [(own["model"], own["holds"]) for own in together["promised"]] == [
+        ("k-anonymity", True),
+        ("l-diversity", True),
+    ]
+    assert min(own["worst"] for own in together["promised"] if own["model"] == "k-anonymity") >= 10
+
+
+def test_b2_python_keeps_promises_or_says_for_how_many_it_does_not(tmp_path: Path) -> None:
+    kept = audiences(tmp_path)
+    policy, table = Policy.load(tmp_path / "r2.yaml"), pl.read_csv(tmp_path / "t.csv", infer_schema=False)
+    with pytest.raises(kveil.Unmeetable, match="promised by release 1 of arch"):
+        kveil.anonymize(table, policy, previous=[kept])
+    result = kveil.anonymize(table, policy, previous=[kept], weaker=True)
+    assert result.account["previous"]["below"] > 250
+    assert "previous" not in result.receipt
+    checked = {"original": table, "owner": result.owner, "previous": [kept]}
+    assert not kveil.verify(result.data, policy, **checked)
+    verdict = kveil.verify(result.data, policy, **checked, weaker=True)
+    assert verdict
+    assert verdict.previous is not None
+    assert verdict.previous["below"] == result.account["previous"]["below"]
+
+
+def test_b2_weaker_is_about_earlier_releases(tmp_path: Path) -> None:
+    audiences(tmp_path)
+    refused(run("anonymize", tmp_path / "r2.yaml", "-o", tmp_path / "r.csv", "--weaker"), "--previous")
+    verify = "verify", tmp_path / "r1.yaml", "--release", tmp_path / "r1.csv"
+    refused(run(*verify, "--weaker"), "--previous")
+
+
+def test_b2_what_was_known_is_known_in_whatever_role_it_is_shown(tmp_path: Path) -> None:
+    """A column that an earlier policy took for known, and that a new one shows as it is, tells people apart."""
+    kept = audiences(tmp_path, limit=0.9)
+    text = (tmp_path / "r2.yaml").read_text().replace("age: {role: identifier}", "age: {role: insensitive}")
+    (tmp_path / "r2.yaml").write_text(text)
+    made = ["-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json"]
+    told = run("anonymize", tmp_path / "r2.yaml", *made, "--previous", kept)
+    assert told.code == 1
+    assert "promised by release 1 of arch" in told.err
+    weaker = run("anonymize", tmp_path / "r2.yaml", *made, "--previous", kept, "--weaker", "--json")
+    promised = next(own for own in weaker.json["previous"]["promised"] if own["model"] == "k-anonymity")
+    assert promised["worst"] == 1
+
+
+def test_b2_an_archive_of_three_keeps_what_the_first_promised(tmp_path: Path) -> None:
+    kept = audiences(tmp_path, limit=1)
+    less = tmp_path / "less.yaml"
+    less.write_text((tmp_path / "r1.yaml").read_text().replace("k: 10", "k: 3").replace("l: 4", "l: 2"))
+    second = run("anonymize", less, "-o", tmp_path / "r.csv", "--archive", kept, "--previous", kept, "--json")
+    assert second.code == 0, second.err
+    third = run(
+        "anonymize",
+        tmp_path / "r2.yaml",
+        "-o",
+        tmp_path / "r.csv",
+        "--archive",
+        kept,
+        "--weaker",
+        "--previous",
+        kept,
+        "--json",
+    )
+    assert third.code == 0, third.err
+    names = [own["releases"] for own in third.json["previous"]["promised"]]
+    assert ["release 1 of arch"] in names
+    assert ["release 2 of arch"] in names
+    fourth = run("anonymize", tmp_path / "r2.yaml", "-o", tmp_path / "r.csv", "--previous", kept)
+    assert fourth.code == 1
+    assert "already break what" in fourth.err
+    assert "--weaker" in fourth.err
+
+
 # B3: midpoints
 
 # B4: a constraint that another one implies, beside earlier releases
+
+TWELVE = (
+    "26,b1,M 46,a2,M 56,b2,F 40,b1,F 22,a1,M 36,b2,F 34,a1,M 47,b3,F 56,b1,F 57,b2,M 57,a2,M 36,b2,F"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "mondrian", "least-loss", "pk-clustering"])
+def test_b4_an_implied_constraint_is_no_component_of_its_own(tmp_path: Path, algorithm: str) -> None:
+    rows = [[str(i), *line.split(",")] for i, line in enumerate(TWELVE.split())]
+    write_rows(tmp_path / "t.csv", rows, ["id", "age", "zip", "sex"])
+    quasi = {"role": "quasi-identifier"}
+    zips = {"tree": {"*": {"A": ["a1", "a2"], "B": ["b1", "b2", "b3"]}}}
+    ages = {"intervals": {"from": 20, "to": 70, "widths": [5, 10, 50]}}
+    attributes = {
+        "id": {"role": "identifier"},
+        "age": {**quasi, "hierarchy": ages},
+        "zip": {**quasi, "hierarchy": zips},
+    }
+    privacy = [{"model": "k-anonymity", "k": 4}, {"model": "k-anonymity", "k": 2, "attributes": ["zip"]}]
+    policy = write_policy(
+        tmp_path, {**attributes, "sex": quasi}, data={"path": "t.csv", "key": "id"}, privacy=privacy,
+        algorithm="mondrian",
+    )  # fmt: skip
+    kept = tmp_path / "kept"
+    assert run("anonymize", policy, "-o", tmp_path / "r.csv", "--archive", kept, "-q").code == 0
+    done = run("anonymize", policy, "-o", tmp_path / "r.csv", "--previous", kept, "--algorithm", algorithm, "--json")
+    assert done.code == 0, done.err
+    assert [own["holds"] for own in done.json["previous"]["guarantees"]] == [True, True]
+
 
 # B5: published policies of honest releases
 

@@ -43,6 +43,16 @@ class Guarantee(NamedModel, SetFigures):
     groups: int
 
 
-FIGURES = (Guarantee.__required_keys__ | Guarantee.__optional_keys__) - (
+class EarlierGuarantee(Guarantee):
+    """A promise of earlier releases, judged on all releases together.
+
+    ``releases`` are those that gave it, ``below`` how many of the people they show get less than it now.
+    """
+
+    releases: list[str]
+    below: int
+
+
+FIGURES = (EarlierGuarantee.__required_keys__ | EarlierGuarantee.__optional_keys__) - (
     NamedModel.__required_keys__ | NamedModel.__optional_keys__
 )

@@ -17,6 +17,7 @@ from kveil.errors import Unmeetable
 from kveil.files import Source
 from kveil.policy.components import most_suppressed
 from kveil.previous.attempt import attempt_together
+from kveil.previous.demands import demands_of
 from kveil.previous.earlier_looks import Past
 from kveil.progress import silent
 from kveil.table.decode import decode
@@ -100,7 +101,7 @@ def _past(small: Small, names: list[str]) -> tuple[Any, Any, Source]:
         "r", 1, "", small.policy, Source("r", shown, "frame"), people, receipt={}, account={}, release_sha256=""
     )
     hashes = pl.Series(list(small.rows), dtype=pl.String)
-    return table, Past.of(small.policy, hashes, [earlier], dict(table.sensitive)), source
+    return table, Past.of(demands_of(small.policy, [earlier]), hashes, [earlier], dict(table.sensitive)), source
 
 
 def _released(small: Small, names: list[str], algorithm: str) -> dict[str, tuple[Row, str]] | None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from earlier_releases import K, L, past_of, policy_with
-from kveil.previous.earlier_looks import NEVER, attributes_known_before
+from kveil.previous.demands import Demand
+from kveil.previous.earlier_looks import NEVER
 from support import QUASI, make_policy
 
 NOW = {"ann": ("a", "flu"), "bob": ("b", "flu"), "cid": ("c", "gout"), "new": ("d", "flu")}
@@ -71,4 +72,4 @@ def test_an_attacker_knows_what_the_model_names_and_what_only_the_other_release_
     privacy = [{**whole, "attributes": named}, whole]
     policy = make_policy({"age": QUASI, "zip": QUASI, "sex": QUASI}, privacy=privacy)
     other = make_policy({"zip": QUASI, "age": QUASI, "job": QUASI})
-    assert attributes_known_before(policy.privacy[0], policy, other) == known
+    assert Demand(policy.privacy[0], policy).known_before(other) == known

@@ -7,6 +7,7 @@ import pytest
 
 from earlier_releases import K, L, past_of, policy_with
 from kveil.policy.components import most_suppressed
+from kveil.previous.demands import demands_of
 from kveil.previous.fixed_attributes import fixed_table, look_name, numbers_of_looks, rows_of_table, with_looks
 
 NOW = {"ann": ("a", "flu"), "bob": ("b", "gout"), "cid": ("c", "gout"), "dan": ("d", "flu")}
@@ -20,7 +21,8 @@ def test_models_with_the_same_looks_share_an_attribute() -> None:
 
 
 def test_every_model_is_over_a_look_that_stays_as_it_is() -> None:
-    policy = with_looks(policy_with(K, L), (0, 0))
+    asked = policy_with(K, L)
+    policy = with_looks(asked, demands_of(asked, []), {0: 0, 1: 0})
     assert policy.quasi_identifiers == ["q", look_name(0)]
     assert all(look_name(0) in policy.attributes_of(model) for model in policy.privacy)
     assert policy.attributes[look_name(0)].boundary is not None
@@ -28,8 +30,8 @@ def test_every_model_is_over_a_look_that_stays_as_it_is() -> None:
 
 
 def test_a_model_that_another_implies_goes() -> None:
-    implied = with_looks(policy_with(K, {"model": "k-anonymity", "k": 4}), (0, 0))
-    assert [getattr(model, "k", None) for model in implied.privacy] == [4]
+    table, past = past_of(policy_with(K, {"model": "k-anonymity", "k": 4}), NOW, BEFORE)
+    assert [getattr(model, "k", None) for model in fixed_table(table, past, ALL).policy.privacy] == [4]
 
 
 def test_rows_have_the_look_they_had() -> None:

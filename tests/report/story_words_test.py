@@ -61,10 +61,15 @@ def test_earlier_releases_are_told_with_the_people_and_the_most_groups() -> None
         "newcomers": 0,
         "leavers": 2000,
         "guarantees": [{"groups": 2}, {"groups": 5}],
+        "below": 0,
     }
     told = together_in_words({"previous": previous})  # type: ignore[typeddict-item]
     assert told.startswith("Together with 2 earlier releases it shows 1 person: 0 for the first time, and 2,000 of")
     assert "the 5 groups of people" in told
+    assert "Every promise also holds" in told
+    less = together_in_words({"previous": {**previous, "below": 3}})  # type: ignore[typeddict-item]
+    assert "Every promise of this policy also holds" in less
+    assert less.endswith("3 people of earlier releases, however, get less than was promised then.")
     assert together_in_words({}) == ""  # type: ignore[typeddict-item]
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 
 from kveil.flow.steps.inputs import table_of
-from kveil.policy.privacy import KAnonymity
 from kveil.verifier.distances import GROUP
-from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease, known_attributes
+from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease
 from kveil.verifier.rows import ITEM
 from small_people import policy_of
 
@@ -49,11 +48,11 @@ def test_a_hidden_or_missing_value_is_none() -> None:
     assert linked().items("weight") is None
 
 
-def test_an_attacker_knows_all_of_another_release_but_what_the_model_leaves_out() -> None:
-    other = policy_of("[{model: k-anonymity, k: 1}]")
-    narrow = KAnonymity(k=2, attributes=("city", "sex"))
-    assert known_attributes(narrow, POLICY, other) == ("city", "sex")
-    assert known_attributes(KAnonymity(k=2), POLICY, other) == ("age", "city", "sex")
+def test_what_has_another_role_is_a_text_all_the_same() -> None:
+    one = linked()
+    assert one.texts(["illness"])["illness"].to_list() == ["flu", "", "*", "gout"]
+    of = dict(one.group_of(["age", "illness"]).iter_rows())
+    assert of[11] != of[12]
 
 
 def test_known_values_are_read_in_the_order_of_the_lines() -> None:

@@ -14,6 +14,7 @@ from kveil.datasets import hospital
 from kveil.files import Source
 from kveil.verifier.links import LinkedRelease
 from kveil.verifier.together import verify_together
+from naive.audiences import Published, fallen
 from naive.together import below, possible
 from support import refused, run
 
@@ -114,7 +115,8 @@ def test_counts_are_those_of_a_slow_twin(seed: int) -> None:
             secrets[rng.choice(people)] = rng.choice("uvw")
     names = ("q", "r")
     policy = _policy(names, k, least)
-    check, findings = verify_together(policy, [_linked(names, policy, one) for one in shown])
+    together = verify_together(policy, [_linked(names, policy, one) for one in shown])
+    check, findings = together.check, together.findings
     small, alike = below(shown, k, least)
     assert [guarantee["holds"] for guarantee in check["guarantees"]] == [small == 0, alike == 0]
     for number, name in ((small, "k-anonymity"), (alike, "l-diversity")):
@@ -135,7 +137,8 @@ def test_rows_of_stars_show_nobody_and_hide_their_value() -> None:
     policy = _policy(names, 2, 2)
     one = {"a": (("x", "x"), "u"), "b": (("x", "x"), "v"), "c": (("*", "*"), "*")}
     two = {"a": (("x", "x"), "u"), "b": (("x", "x"), "v"), "c": (("y", "y"), "u"), "d": (("y", "y"), "v")}
-    check, findings = verify_together(policy, [_linked(names, policy, shown) for shown in (one, two)])
+    together = verify_together(policy, [_linked(names, policy, shown) for shown in (one, two)])
+    check, findings = together.check, together.findings
     assert findings == []
     assert check["newcomers"] == 2
 
@@ -146,6 +149,75 @@ def test_what_a_model_leaves_out_is_left_out_of_earlier_releases_too() -> None:
     policy = kveil.Policy.model_validate({"attributes": attributes, "privacy": over})
     one = {"a": (("1", "1"), "u"), "b": (("1", "2"), "u"), "c": (("2", "1"), "u"), "d": (("2", "2"), "u")}
     links = [_linked(("q", "r"), policy, one), _linked(("q", "r"), policy, one)]
-    assert verify_together(policy, links)[1] == []
+    assert verify_together(policy, links).findings == []
     other = _policy(("v", "w"), 2, 1)  # columns that the policy does not have are taken as known
-    assert len(verify_together(policy, [_linked(("v", "w"), other, one), links[1]])[1]) == 2
+    findings = verify_together(policy, [_linked(("v", "w"), other, one), links[1]]).findings
+    assert ["promised by r," in finding for finding in findings] == [False, False, True]
+
+
+LABELS = {"a": ["a1", "A", "*"], "b": ["b1", "b2", "*"], "c": ["c1", "c2"], "d": ["u", "v", "w", "*"]}
+MODELS: list[dict[str, Any]] = [
+    {"model": "k-anonymity", "k": 2},
+    {"model": "k-anonymity", "k": 4},
+    {"model": "l-diversity", "sensitive": "d", "l": 2},
+    {"model": "l-diversity", "sensitive": "d", "l": 1.5, "variant": "frequency"},
+    {"model": "p-sensitive", "sensitive": "d", "p": 2},
+    {"model": "alpha-k", "sensitive": "d", "alpha": 0.8, "k": 2},
+]
+
+
+def _audience(rng: random.Random, people: list[str], values: dict[str, dict[str, str]]) -> Published:
+    """Return a release of some people for some audience, that keeps nothing in particular."""
+    quasi = rng.sample(["a", "b", "c"], rng.randrange(1, 4))
+    others = ["identifier", "insensitive", "sensitive"]
+    roles = {name: "quasi-identifier" if name in quasi else rng.choice(others) for name in "abc"}
+    roles["d"] = rng.choice(["sensitive"] * 5 + ["insensitive", "identifier", "quasi-identifier"])
+    promises = []
+    for model in rng.sample(MODELS, rng.randrange(1, 3)):
+        if roles["d"] == "sensitive" or "sensitive" not in model:
+            own = [name for name, role in roles.items() if role == "quasi-identifier"]
+            narrow = (
+                {"attributes": sorted(rng.sample(own, rng.randrange(1, len(own) + 1)))} if rng.random() < 0.5 else {}
+            )
+            promises.append({**model, **narrow})
+    promises = promises or [{"model": "k-anonymity", "k": 3}]
+    over = {name for promise in promises for name in promise.get("attributes", LABELS)}
+    if any(role == "quasi-identifier" and name not in over for name, role in roles.items()):
+        promises.append({"model": "k-anonymity", "k": 1})
+    shown = {}
+    for person in people:
+        if rng.random() < 0.9:
+            row = {name: values[person][name] if rng.random() < 0.8 else LABELS[name][-1] for name in LABELS}
+            shown[person] = {name: text for name, text in row.items() if roles[name] != "identifier"}
+    return Published(roles, promises, shown, stars=rng.random() < 0.5)
+
+
+def _as_link(one: Published, number: int) -> LinkedRelease:
+    policy = kveil.Policy.model_validate(
+        {
+            "attributes": {name: {"role": role} for name, role in one.roles.items()},
+            "privacy": one.promises,
+            "suppression": {"limit": 1, "show": "star" if one.stars else "drop"},
+        }
+    )
+    frame = pl.DataFrame([*one.rows.values()], schema=dict.fromkeys(one.columns, pl.String))
+    return LinkedRelease(f"r{number}", policy, Source("r", frame, "frame"), pl.Series(list(one.rows), dtype=pl.String))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_promises_of_all_audiences_are_judged_as_a_slow_twin_judges_them(seed: int) -> None:
+    rng = random.Random(f"audiences {seed}")
+    people = [f"p{i}" for i in range(rng.choice([6, 20, 60]))]
+    values = {person: {name: rng.choice(labels[:-1]) for name, labels in LABELS.items()} for person in people}
+    releases = [_audience(rng, people, values) for _ in range(rng.randrange(2, 5))]
+    links = [_as_link(one, number) for number, one in enumerate(releases)]
+    own, earlier, promised = fallen(releases)
+    together = verify_together(links[-1].policy, links)
+    assert together.check["below"] == len(promised)
+    assert bool([one for one in together.check["guarantees"] if not one["holds"]]) == bool(own)
+    assert bool([one for one in together.check["promised"] if not one["holds"]]) == bool(earlier)
+    assert bool([one for one in together.findings if "promised by" in one]) == bool(earlier)
+    assert together.lapsed == []
+    allowed = verify_together(links[-1].policy, links, weaker=True)
+    assert not any("promised by" in one for one in allowed.findings)
+    assert not earlier or f"{len(promised):,} pe" in allowed.lapsed[0]

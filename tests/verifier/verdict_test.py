@@ -21,10 +21,12 @@ def test_a_verdict_is_true_until_something_is_found() -> None:
 
 def test_what_earlier_releases_show_is_part_of_the_verdict() -> None:
     check: TogetherCheck = {
-        "releases": 2, "people": 3, "newcomers": 0, "leavers": 1, "guarantees": [], "possible": []
+        "releases": 2, "people": 3, "newcomers": 0, "leavers": 1, "guarantees": [], "promised": [], "below": 0,
+        "unjudged": [], "possible": [],
     }  # fmt: skip
     assert "previous" not in GOOD.as_json()
-    both = GOOD.with_previous(check, ["together."])
+    both = GOOD.with_previous(check, ["together."], ["for the owner."])
+    assert both.private_warnings[-1] == both.warnings[-1] == "for the owner."
     assert both.as_json()["previous"] == check
     assert not both.holds
 

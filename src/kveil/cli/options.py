@@ -84,6 +84,10 @@ PreviousOption = Annotated[
         "--previous", metavar="DIR", help="Archives of earlier releases to hold together with, one or several."
     ),
 ]
+WeakerOption = Annotated[
+    bool,
+    typer.Option("--weaker", help="Allow what keeps less than earlier releases promised, and say for how many people."),
+]
 OriginalOption = Annotated[str, typer.Option("--original", metavar="F", help="The original.", show_default=False)]
 ReleaseOption = Annotated[str, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
 

@@ -19,7 +19,7 @@ from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
 from kveil.verifier.verdict import TogetherCheck
-from kveil.words import count, model_in_words, plural_of, row_noun, visible
+from kveil.words import count, listing, model_in_words, plural_of, row_noun, visible
 
 if TYPE_CHECKING:  # each loads the algorithms
     from kveil.discover.describe import TableRules
@@ -126,7 +126,13 @@ def show_together(out: Console, together: TogetherCheck) -> None:
         f"{count(together['releases'], 'release')} together show {count(together['people'], 'person')}: "
         f"{together['newcomers']:,} are new, {together['leavers']:,} no longer shown."
     )
-    show_guarantees(out, [{**g, "model": f"together: {g['model']}"} for g in together["guarantees"]])
+    show_guarantees(
+        out,
+        [
+            *({**g, "model": f"together: {g['model']}"} for g in together["guarantees"]),
+            *({**g, "model": f"promised by {listing(g['releases'], 2)}: {g['model']}"} for g in together["promised"]),
+        ],
+    )
     for values in together["possible"]:
         right = f" (right for {values['right']:,})" if values["one"] else ""
         out.print(

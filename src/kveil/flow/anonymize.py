@@ -35,14 +35,16 @@ def anonymize(
     *,
     bound: bool = False,
     previous: Sequence[str | Path] = (),
+    weaker: bool = False,
     progress: Progress = silent,
 ) -> Result:
     """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
 
     ``algorithm`` replaces the policy's. With ``bound`` the account also says what any release of the policy loses at
     least. ``previous`` are archives of earlier releases, beside those that the policy names, that the release holds
-    together with. ``progress`` is told of every stage, in words. Raises PolicyError, DataError, Unmeetable where the
-    policy cannot be met within its limit, or Cancelled: see :class:`kveil.Stop`.
+    together with, and whose promises it keeps, too; where it may be ``weaker``, a warning says how many people get less
+    than they were promised. ``progress`` is told of every stage, in words. Raises PolicyError, DataError, Unmeetable
+    where the policy cannot be met within its limit, or Cancelled: see :class:`kveil.Stop`.
     """
     with cancellable():
         stages = Stages(progress)
@@ -50,7 +52,7 @@ def anonymize(
         on_spark = is_spark_frame(frame)
         if on_spark:
             refuse_earlier(policy, previous)
-        asked = Request.of(policy, bounded=bound, previous=previous)
+        asked = Request.of(policy, bounded=bound, previous=previous, weaker=weaker)
         if on_spark:
             return spark_result(frame, asked, stages)
         run = make_release(table_of(frame, policy), asked, stages, MemoryStore(), None)

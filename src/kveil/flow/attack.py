@@ -78,7 +78,7 @@ def _side_by_side(
     release: Source, policy: Policy, original: Source, places: Longs, previous: Sequence[Path]
 ) -> SideBySide | None:
     """Return the release beside the earlier ones, None where there are none; it is no earlier one of itself."""
-    earlier = EarlierReleases.of(policy, previous)
+    earlier = EarlierReleases.of(policy, previous, weaker=True)  # no promise is judged
     if earlier is None:
         return None
     known = who_is_who(original, policy, earlier.archive)

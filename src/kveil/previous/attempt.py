@@ -17,6 +17,7 @@ from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import most_suppressed
+from kveil.previous.demands import in_words
 from kveil.previous.earlier_looks import Past
 from kveil.previous.fixed_attributes import fixed_table
 from kveil.previous.withhold import already_broken, hide_groups, withhold_company
@@ -52,10 +53,9 @@ class TogetherAttempt:
 def attempt_together(table: Table, past: Past, algorithms: Sequence[Algorithm], progress: Progress) -> TogetherAttempt:
     """Return a solution whose release, together with all earlier ones, keeps every model.
 
-    Says so before anything is tried where earlier releases already break one, and where more would have to be withheld
-    than the policy's limit allows.
+    Says so before anything is tried where more would have to be withheld than the policy's limit allows. That earlier
+    releases do not already break one, `check_before` says.
     """
-    _check_before(past)
     order = sorted_rows([*table.low, *table.high, past.ties])
     hidden = withhold_company(past, order, past.leavers)
     withheld = int(hidden[: past.rows].sum())
@@ -65,7 +65,7 @@ def attempt_together(table: Table, past: Past, algorithms: Sequence[Algorithm], 
         chosen = attempt(fixed_table(table, past, kept), algorithms, progress)
         whole = _whole_solution(table, chosen.solution, kept)
         out = whole.suppressed_anywhere | (star_cells(whole.shown, table.rows) & (not table.stars_take_part))
-        after = hide_groups(past, _groups(past, whole), np.append(out, past.leavers[past.rows :]))
+        after = hide_groups(past, _groups(table, past, whole), np.append(out, past.leavers[past.rows :]))
         more = int((after[: past.rows] & ~out).sum())
         if more and _labels_depend_on_who_is_shown(table):
             hidden = hidden | after  # spans and intervals are written for those who are released: solve once more
@@ -78,14 +78,25 @@ def _gone(past: Past) -> int:
     return past.people - past.rows
 
 
-def _check_before(past: Past) -> None:
-    broken = int(already_broken(past).sum())
+def check_before(past: Past) -> None:
+    """Raise Unmeetable where earlier releases already break what must hold over all: no new one can mend that."""
+    own = [i for i, demand in enumerate(past.demands) if demand.given is None]
+    broken = int(already_broken(past, own).sum())
     if broken:
         raise Unmeetable(
             f"the earlier releases already break the policy together, for {count(broken, 'person')}: no new "
             "release can mend that; leave an archive out, or ask for less.",
             lost=broken,
         )
+    for position, demand in enumerate(past.demands):
+        broken = int(already_broken(past, [position]).sum())
+        if broken:
+            raise Unmeetable(
+                f"the earlier releases together already break what one of them promised ({in_words(demand)}), for "
+                f"{count(broken, 'person')}: no new release can mend that; leave an archive out, or give --weaker to "
+                "go on without that promise.",
+                lost=broken,
+            )
 
 
 def _check_withheld(table: Table, past: Past, withheld: int) -> None:
@@ -129,14 +140,14 @@ def _in_words(reasons: dict[str, Ints]) -> dict[str, Ints]:
     return plain
 
 
-def _groups(past: Past, solution: Solution) -> list[Ints]:
-    """Return, per model, the group of every row: what it shows, among those who looked alike before."""
-    policy = past.policy
+def _groups(table: Table, past: Past, solution: Solution) -> list[Ints]:
+    """Return, per demand, the group of every row: what it shows, among those who looked alike before."""
+    policy = table.policy
     codes: dict[str, Ints] = dict(zip(policy.quasi_identifiers, (s.codes for s in solution.shown), strict=True))
     groups = []
-    for model, looks in zip(policy.privacy, past.looks, strict=True):
-        own = [codes[name] for name in policy.attributes_of(model)]
-        groups.append(group_rows(np.array([*own, looks[: past.rows]], dtype=np.int32))[0])
+    for demand, fixed in zip(past.demands, past.fixed, strict=True):
+        own = [codes[name] for name in demand.generalized_in(policy)]
+        groups.append(group_rows(np.array([*own, fixed], dtype=np.int32))[0])
     return groups
 
 

@@ -16,7 +16,9 @@ from kveil.models.distributions import distribution_model
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.policy.privacy import KAnonymity, PrivacyModel, TCloseness, single_sensitive
+from kveil.policy.privacy import KAnonymity, TCloseness, single_sensitive
+from kveil.previous.demands import Demand, never_given
+from kveil.previous.new_columns import NOTHING_BESIDE, NewColumns, texts_in_rows
 from kveil.table.columns import Coded, code_texts
 from kveil.table.sensitive import Sensitive, encode_sensitive
 from kveil.verifier.rows import ITEM, ROW, release_rows
@@ -58,37 +60,54 @@ class EarlierModel:
 class Past:
     """People of a table and of earlier releases: the table's rows first, then who is in the table no more.
 
-    ``looks`` has, per model of the policy, a number per person for what they showed in all earlier releases, as far as
-    somebody knows it against whom the model protects. ``models`` has, per model, how it is counted on each earlier
-    release; ``changed`` the people whose value of a sensitive attribute is not what it was, per attribute. ``ties`` are
-    the rows' ranks by their keyed hash, which says nothing about anybody.
+    ``demands`` are the models that must hold: the new policy's and those promised before. ``looks`` has, per demand, a
+    number per person for what they showed in all earlier releases, as far as somebody knows it against whom the model
+    protects, ``fixed`` one per row for that and for what the new release will show as it is; ``free`` are people whom
+    nobody promised it. ``models`` has, per demand, how it is counted on each earlier release; ``changed`` the people
+    whose value of a sensitive attribute is not what it was, per attribute. ``ties`` are the rows' ranks by their keyed
+    hash, which says nothing about anybody.
     """
 
-    policy: Policy
+    demands: tuple[Demand, ...]
     rows: int
     people: int
     looks: tuple[Longs, ...]
     models: tuple[tuple[EarlierModel, ...], ...]
     changed: dict[str, Bools]
     _: KW_ONLY
+    fixed: tuple[Longs, ...]
+    free: tuple[Bools, ...]
     ties: Longs
+    policies: tuple[Policy, ...] = ()
+    now: NewColumns = NOTHING_BESIDE
 
     @classmethod
-    def of(cls, policy: Policy, hashes: pl.Series, archived: Sequence[Archived], now: dict[str, Sensitive]) -> Past:
-        """Return the past of a table whose rows are people of the given hashes; ``now`` are its sensitive values."""
+    def of(
+        cls, demands: Sequence[Demand], hashes: pl.Series, archived: Sequence[Archived], now: dict[str, Sensitive],
+        *, beside: NewColumns = NOTHING_BESIDE,
+    ) -> Past:  # fmt: skip
+        """Return the past of a table whose rows are people of the given hashes; ``now`` are its sensitive values.
+
+        ``beside`` is what the new release shows that is no part of the search for it.
+        """
         number = {person: row for row, person in enumerate(hashes.to_list())}
         for one in archived:
             for person in one.people.to_list():
                 number.setdefault(person, len(number))
-        earlier = [_earlier(one, number) for one in archived]
+        earlier = [_earlier(one, number, demands) for one in archived]
+        looks = tuple(_looks(demand, earlier, len(number)) for demand in demands)
         return cls(
-            policy,
+            tuple(demands),
             len(hashes),
             len(number),
-            tuple(_looks(model, policy, earlier, len(number)) for model in policy.privacy),
-            tuple(tuple(_models(model, policy, earlier, len(number))) for model in policy.privacy),
+            looks,
+            tuple(tuple(_models(demand, earlier, len(number))) for demand in demands),
             {name: _changed(name, values, earlier, len(hashes)) for name, values in now.items()},
+            fixed=tuple(beside.apart(i, look[: len(hashes)]) for i, look in enumerate(looks)),
+            free=tuple(_free(demand, earlier, len(number)) for demand in demands),
             ties=(hashes.rank("ordinal") - 1).cast(pl.Int64).to_numpy(),
+            policies=tuple(one.policy for one in archived),
+            now=beside,
         )
 
     @property
@@ -100,14 +119,17 @@ class Past:
         """Return the past of some people alone, numbered anew; whoever else there is counts no more."""
         own = tuple(tuple(model.among(people) for model in models) for models in self.models)
         looks = tuple(look[people] for look in self.looks)
-        return replace(self, rows=len(people), people=len(people), looks=looks, models=own, changed={})
+        free = tuple(some[people] for some in self.free)
+        return replace(
+            self, rows=len(people), people=len(people), looks=looks, models=own, changed={}, fixed=looks, free=free
+        )
 
     def good(self, position: int, group: Ints, number: int) -> Bools:
         """Tell which groups of people satisfy a model, by their size and by the values they had in earlier releases.
 
         ``group`` is -1 for people in none. A group whose members no earlier release shows is judged by its size.
         """
-        model = self.policy.privacy[position]
+        model = self.demands[position].model
         apart = np.where(group < 0, number, group).astype(np.int32)
         fine = np.ones(number + 1, dtype=bool)
         if isinstance(model, KAnonymity):
@@ -120,30 +142,24 @@ class Past:
         return fine[:number]
 
 
-def attributes_known_before(model: PrivacyModel, policy: Policy, other: Policy) -> list[str]:
-    """Return the quasi-identifiers of another release that an attacker of a model knows.
-
-    Those that the policy does not have, and of its own those that the model names: what it leaves out, it promises
-    nothing about. The verifier has this rule a second time.
-    """
-    own = policy.quasi_identifiers
-    named = policy.attributes_of(model)
-    return [name for name in other.quasi_identifiers if name in named or name not in own]
-
-
-def _earlier(archived: Archived, number: dict[str, int]) -> EarlierRelease:
-    rows = release_rows(archived.release, archived.policy)
+def _earlier(archived: Archived, number: dict[str, int], demands: Sequence[Demand]) -> EarlierRelease:
+    policy = archived.policy
+    rows = release_rows(archived.release, policy)
     person = np.array([number[person] for person in archived.people.to_list()], dtype=np.int64)
     hidden = rows.only_stars.to_numpy()
     shown = np.flatnonzero(~hidden)
     values: dict[str, tuple[Longs, pl.Series]] = {}
-    for name in archived.policy.released:
+    for name in policy.released:
+        if name in policy.quasi_identifiers:
+            continue
         if name in rows.items:
             items = rows.items[name].filter(~pl.Series(hidden).gather(rows.items[name][ROW]))
-            values[name] = person[items[ROW].to_numpy()], _known(items[ITEM], archived.policy)
-        elif not rows.persons and name not in archived.policy.quasi_identifiers:
-            values[name] = person[shown], _known(archived.release.texts(name).gather(shown), archived.policy)
-    return EarlierRelease(archived.policy, person[shown], rows.texts[shown], values)
+            values[name] = person[items[ROW].to_numpy()], _known(items[ITEM], policy)
+        else:
+            values[name] = person[shown], _known(archived.release.texts(name).gather(rows.source[shown]), policy)
+    named = dict.fromkeys(name for demand in demands for name in demand.fixed_in(policy))
+    others = {name: texts_in_rows(archived.release, policy, rows, name) for name in named}
+    return EarlierRelease(policy, person[shown], rows.texts.with_columns(**others)[shown], values)
 
 
 def _known(texts: pl.Series, policy: Policy) -> pl.Series:
@@ -151,12 +167,11 @@ def _known(texts: pl.Series, policy: Policy) -> pl.Series:
     return texts.replace(dict.fromkeys((STAR, *policy.data.missing)))
 
 
-def _looks(model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease], people: int) -> Longs:
+def _looks(demand: Demand, earlier: Sequence[EarlierRelease], people: int) -> Longs:
     """Return a number per person for what they showed in all earlier releases; 0 for nothing in any."""
     groups = np.zeros((max(len(earlier), 1), people), dtype=np.int32)
     for line, one in zip(groups, earlier, strict=False):
-        names = attributes_known_before(model, policy, one.policy)
-        codes = [code_texts(one.texts[name]).codes for name in names]
+        codes = [code_texts(one.texts[name]).codes for name in demand.known_before(one.policy)]
         group = group_rows(np.array(codes, dtype=np.int32))[0] if codes else np.zeros(len(one.person), dtype=np.int32)
         line[one.person] = group + 1
     look = group_rows(groups)[0].astype(np.int64) + 1
@@ -164,30 +179,50 @@ def _looks(model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease
     return look
 
 
-def _models(
-    model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease], people: int
-) -> Iterator[EarlierModel]:
-    name = single_sensitive(model)
+def _free(demand: Demand, earlier: Sequence[EarlierRelease], people: int) -> Bools:
+    """Return the people who counted as suppressed in every release that promised a demand, and showed them.
+
+    They show `*` in all that the model's component has there, and something elsewhere.
+    """
+    free, kept = np.zeros(people, dtype=bool), np.zeros(people, dtype=bool)
+    starred_over = never_given(demand, [one.policy for one in earlier])
+    for number in demand.given or ():
+        one = earlier[number]
+        over = starred_over.get(number)
+        if over is None:
+            kept[one.person] = True
+            continue
+        stars = one.texts.select(pl.all_horizontal(pl.col(over) == STAR).alias("stars"))["stars"].to_numpy()
+        free[one.person[stars]] = True
+        kept[one.person[~stars]] = True
+    return free & ~kept
+
+
+def _models(demand: Demand, earlier: Sequence[EarlierRelease], people: int) -> Iterator[EarlierModel]:
+    name = single_sensitive(demand.model)
     for one in earlier:
         if name is not None and name in one.values:
             person, texts = one.values[name]
             coded = code_texts(texts)
-            values = _encoded(model, policy, name, coded)
+            values = _encoded(demand, name, coded)
             codes = values.code.astype(np.int32)
             pairs = Pairs(person.astype(np.int32), codes, np.ones(len(codes), dtype=np.int64), values.known)
             shown = np.zeros(people, dtype=bool)
             shown[one.person] = True
-            yield EarlierModel(distribution_model(model, values), pairs, shown)
+            yield EarlierModel(distribution_model(demand.model, values), pairs, shown)
 
 
-def _encoded(model: PrivacyModel, policy: Policy, name: str, coded: Coded) -> Sensitive:
+def _encoded(demand: Demand, name: str, coded: Coded) -> Sensitive:
     """Return values as codes; in the order and tree that distances need, where the model has distances."""
-    if isinstance(model, TCloseness):
+    if isinstance(demand.model, TCloseness):
         try:
-            return encode_sensitive(coded, policy, name, None, "an earlier release")
+            return encode_sensitive(coded, demand.policy, name, None, "an earlier release")
         except DataError:
             raise DataError(
                 f"an earlier release shows values of {name} that its hierarchy in this policy does not know; add them."
+                if demand.given is None
+                else f"releases show values of {name} that its hierarchy in an earlier policy, which promised "
+                "t-closeness, does not know; leave that archive out, or give --weaker."
             ) from None
     known = len(coded.texts)
     codes = np.where(coded.codes < 0, known, coded.codes).astype(np.int32)

@@ -6,6 +6,7 @@ without some of its rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,9 +15,10 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.policy.attributes import STAR, Attribute
-from kveil.policy.components import binding, most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.keys import Suppression
 from kveil.policy.model import Policy
+from kveil.previous.demands import SENSITIVE, Demand, binding_demands, counts_apart, searched_model, value_name
 from kveil.previous.earlier_looks import Past
 from kveil.table.scale import Scale
 from kveil.table.sensitive import Sensitive
@@ -31,23 +33,28 @@ def look_name(number: int) -> str:
     return f"\0look {number}"
 
 
-def with_looks(policy: Policy, over: tuple[int, ...]) -> Policy:
-    """Return a policy whose models are over a fixed attribute, too; ``over`` gives the number of each model's.
+def with_looks(policy: Policy, demands: Sequence[Demand], over: Mapping[int, int]) -> Policy:
+    """Return a policy whose models are over a fixed attribute, too, and those promised before beside its own.
 
-    Models that others imply go, since with looks of their own they would seem to ask for more. Suppressed is suppressed
-    everywhere: whoever is not shown in one component must not be told apart by another.
+    ``over`` gives the number of that attribute for the demands that a search keeps, by position; others are implied by
+    these. Suppressed is suppressed everywhere: whoever is not shown in one component must not be told apart by another.
     """
-    attributes = {**policy.attributes, **{look_name(number): FIXED for number in dict.fromkeys(over)}}
+    searched = {i: model for i in over if (model := searched_model(demands[i], policy, i)) is not None}
+    attributes = {
+        **policy.attributes,
+        **{look_name(number): FIXED for number in dict.fromkeys(over[i] for i in searched)},
+        **{value_name(i): SENSITIVE for i in searched if counts_apart(demands[i], policy)},
+    }
     privacy = tuple(
-        model.model_copy(update={"attributes": (*policy.attributes_of(model), look_name(over[i]))})
-        for i, model in ((i, policy.privacy[i]) for i in binding(policy))
+        model.model_copy(update={"attributes": (*demands[i].generalized_in(policy), look_name(over[i]))})
+        for i, model in searched.items()
     )
     suppression = policy.suppression.model_copy(update={"show": "drop"})
     return policy.model_copy(update={"attributes": attributes, "privacy": privacy, "suppression": suppression})
 
 
 def numbers_of_looks(looks: tuple[Longs, ...]) -> tuple[int, ...]:
-    """Return a number per model, the same for models with the same looks."""
+    """Return a number per demand, the same for demands with the same looks."""
     seen: dict[bytes, int] = {}
     return tuple(seen.setdefault(look.tobytes(), len(seen)) for look in looks)
 
@@ -55,13 +62,14 @@ def numbers_of_looks(looks: tuple[Longs, ...]) -> tuple[int, ...]:
 def fixed_table(table: Table, past: Past, kept: Bools) -> Table:
     """Return the kept rows of a table, with what they showed before as attributes that cannot be generalized."""
     some = rows_of_table(table, kept)
-    numbers = numbers_of_looks(past.looks)
-    policy = with_looks(table.policy, numbers)
-    looks = dict(zip(numbers, past.looks, strict=True))
+    binding = binding_demands(table.policy, past.policies, past.demands)
+    over = dict(zip(binding, numbers_of_looks(tuple(past.fixed[i] for i in binding)), strict=True))
+    policy = with_looks(table.policy, past.demands, over)
+    looks = {number: past.fixed[i] for i, number in over.items() if look_name(number) in policy.attributes}
     trees: list[Tree | Scale] = list(table.trees)
     lines: list[Ints] = []
     for look in looks.values():
-        different, codes = np.unique(look[: past.rows][kept], return_inverse=True)
+        different, codes = np.unique(look[kept], return_inverse=True)
         labels = [(f"look {number}", STAR) for number in different.tolist()] or [("look", STAR)]
         trees.append(build_tree(labels, STAR, FIXED, None))
         lines.append(codes.reshape(-1).astype(np.int32))
@@ -71,6 +79,7 @@ def fixed_table(table: Table, past: Past, kept: Bools) -> Table:
     return replace(
         some,
         policy=policy.model_copy(update={"suppression": Suppression(limit=limit, show="drop")}),
+        sensitive={**some.sensitive, **{name: _of_rows(values, kept) for name, values in past.now.values.items()}},
         names=(*table.names, *(look_name(number) for number in looks)),
         trees=tuple(trees),
         leaves=low if some.leaves is some.low else np.concatenate([some.leaves, added]),

@@ -24,19 +24,19 @@ MOST_LENGTHS = 60  # the longest run that is tried
 def broken_looks(past: Past, position: int, people: Bools) -> list[int]:
     """Return the looks, as a model sees them, whose members among some people break the model as a class."""
     looks = past.looks[position]
-    inside = people & (looks != NEVER)
+    inside = people & (looks != NEVER) & ~past.free[position]
     different, codes = np.unique(looks[inside], return_inverse=True)
     group = np.full(past.people, -1, dtype=np.int32)
     group[inside] = codes.reshape(-1)
     return [int(look) for look in different[~past.good(position, group, len(different))]]
 
 
-def already_broken(past: Past) -> Bools:
-    """Return the people for whom earlier releases alone break the policy: no new one can mend that."""
+def already_broken(past: Past, positions: Sequence[int] | None = None) -> Bools:
+    """Return the people for whom earlier releases alone break some demands, by default all of them."""
     everyone = np.ones(past.people, dtype=bool)
     broken = np.zeros(past.people, dtype=bool)
-    for position, looks in enumerate(past.looks):
-        broken |= np.isin(looks, broken_looks(past, position, everyone))
+    for position in range(len(past.looks)) if positions is None else positions:
+        broken |= np.isin(past.looks[position], broken_looks(past, position, everyone))
     return broken
 
 
@@ -81,7 +81,7 @@ def _as_few_as_possible(past: Past, positions: Sequence[int], members: Longs, ro
     The shortest, of these the first: neighbours by quasi-identifiers, whoever has what. All rows where there is no such
     run: the whole look satisfied the models before.
     """
-    models = [past.policy.privacy[position] for position in positions]
+    models = [past.demands[position].model for position in positions]
     alone = not any(isinstance(model, TCloseness) for model in models)  # whose groups are compared with everybody
     judge = past.among(np.append(members, rows)) if alone else past
     inside, these = (np.arange(len(members)), len(members) + np.arange(len(rows))) if alone else (members, rows)
@@ -120,7 +120,7 @@ def hide_groups(past: Past, groups: Sequence[Ints], hidden: Bools) -> Bools:
 
 def _bad_groups(past: Past, position: int, own: Ints, hidden: Bools) -> Ints:
     """Return the groups of shown rows that break a model by their size, or by the values they had before."""
-    shown = ~hidden[: past.rows]
+    shown = ~hidden[: past.rows] & ~past.free[position][: past.rows]
     different, codes = np.unique(own[shown], return_inverse=True)
     group = np.full(past.people, -1, dtype=np.int32)
     group[: past.rows][shown] = codes.reshape(-1)
@@ -134,7 +134,7 @@ def _few_that_stayed(past: Past, position: int, group: Ints, number: int) -> Boo
 
     Whoever takes values for lasting rules out those that only one of the releases shows.
     """
-    model = past.policy.privacy[position]
+    model = past.demands[position].model
     name = single_sensitive(model)
     changed = None if name is None else past.changed.get(name)
     few = np.zeros(number, dtype=bool)

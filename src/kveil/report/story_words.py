@@ -50,11 +50,18 @@ def together_in_words(account: Account) -> str:
     if together is None:
         return ""
     classes = max(guarantee["groups"] for guarantee in together["guarantees"])
+    kept = "Every promise" if not together["below"] else "Every promise of this policy"
+    less = (
+        f" {count(together['below'], 'person')} of earlier releases, however, "
+        f"{'gets' if together['below'] == 1 else 'get'} less than was promised then."
+        if together["below"]
+        else ""
+    )
     return (
         f"Together with {count(together['releases'] - 1, 'earlier release')} it shows "
         f"{count(together['people'], 'person')}: {together['newcomers']:,} for the first time, and "
-        f"{together['leavers']:,} of the earlier ones are shown no more. Every promise also holds on the "
-        f"{count(classes, 'group')} of people who look alike in all of these releases."
+        f"{together['leavers']:,} of the earlier ones are shown no more. {kept} also holds on the "
+        f"{count(classes, 'group')} of people who look alike in all of these releases.{less}"
     )
 
 

@@ -13,7 +13,6 @@ from kveil.arrays import Longs
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.policy.privacy import PrivacyModel
 from kveil.verifier.distances import GROUP
 from kveil.verifier.rows import ITEM, ROW, Rows, known_items, release_rows, released_texts
 from kveil.verifier.stars import Stars
@@ -41,18 +40,36 @@ class LinkedRelease:
         rows = pl.DataFrame({PERSON: self.people, ROW: np.arange(self.rows.height, dtype=np.int64)})
         return rows.filter(~Stars.of(self.rows, self.policy).everywhere)
 
+    def texts(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns as every row shows them, whatever their role; of a person's values all of them."""
+        return pl.DataFrame({name: self._texts_of(name) for name in columns})
+
+    def _texts_of(self, name: str) -> pl.Series:
+        if name in self.rows.texts.columns:
+            return self.rows.texts[name]
+        if self.rows.persons and name in self.rows.items:
+            shown = pl.col(ITEM).fill_null(self.policy.data.missing[0]).sort().str.join("\0")
+            sets = self.rows.items[name].group_by(ROW).agg(shown).sort(ROW)
+            return sets[ITEM]
+        return released_texts(self.release, self.policy, name, stars=True).gather(self.rows.source)
+
+    def starred_over(self, attributes: Sequence[str]) -> pl.Series:
+        """Return the shown people who show `*` in all of some quasi-identifiers."""
+        stars = self.rows.stars(attributes)
+        return self.shown.filter(stars.gather(self.shown[ROW]))[PERSON]
+
     def groups(self, attributes: Sequence[str]) -> pl.DataFrame:
         """Return the groups of equal texts over some attributes: a number, and what each shows."""
         if not attributes:
             return pl.DataFrame({GROUP: pl.Series([0], dtype=pl.Int64)})
-        different = self.rows.texts.select(attributes).unique(maintain_order=True).with_row_index(GROUP)
+        different = self.texts(attributes).unique(maintain_order=True).with_row_index(GROUP)
         return different.with_columns(pl.col(GROUP).cast(pl.Int64))
 
     def group_of(self, attributes: Sequence[str]) -> pl.DataFrame:
         """Return every shown person's group over some attributes."""
         if not attributes:
             return self.shown.select(PERSON, pl.lit(0, dtype=pl.Int64).alias(GROUP))
-        texts = self.rows.texts.select(attributes).with_columns(pl.Series(ROW, np.arange(self.rows.height)))
+        texts = self.texts(attributes).with_columns(pl.Series(ROW, np.arange(self.rows.height)))
         groups = self.groups(attributes)
         numbered = texts.join(groups, on=list(attributes), how="left", maintain_order="left", nulls_equal=True)
         return self.shown.join(numbered.select(ROW, GROUP), on=ROW, how="left").select(PERSON, GROUP)
@@ -66,19 +83,13 @@ class LinkedRelease:
             items = self.rows.items[sensitive]
         elif sensitive in self.release.columns and not self.rows.persons:
             items = known_items(self.release, self.policy, sensitive)
+        elif sensitive in self.policy.unchanged and sensitive in self.release.columns:  # the same in all of a person's
+            texts = known_items(self.release, self.policy, sensitive)[ITEM].gather(self.rows.source)
+            items = pl.DataFrame({ROW: np.arange(self.rows.height, dtype=np.int64), ITEM: texts})
         else:
             return None
         items = items.with_columns(pl.when(pl.col(ITEM) != STAR).then(pl.col(ITEM)).alias(ITEM))
         return self.shown.join(items, on=ROW, how="inner").select(PERSON, ITEM)
-
-
-def known_attributes(model: PrivacyModel, policy: Policy, other: Policy) -> tuple[str, ...]:
-    """Return the attributes of another release that somebody knows against whom a model protects.
-
-    All its quasi-identifiers, except those that the policy has, too, and that the model leaves out.
-    """
-    left_out = set(policy.quasi_identifiers) - set(policy.attributes_of(model))
-    return tuple(name for name in other.quasi_identifiers if name not in left_out)
 
 
 @dataclass(frozen=True)

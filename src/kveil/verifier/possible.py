@@ -37,14 +37,18 @@ def possible_values(
     releases: Sequence[LinkedRelease],
     attributes: Sequence[tuple[str, ...]],
     known: KnownPeople | None,
+    *,
+    free: pl.Series | None = None,
 ) -> tuple[PossibleValues, list[str]]:
     """Count whom how many values remain possible for, and say for how many people these are too few.
 
     Possible is what occurs, in every release that shows the person, among the rows that may be the person's: all that
     fit the person's own values, where these are ``known``, else those of the person's own group. People whose value is
     not the same in all releases are counted apart: nobody can tell that it changed, but the releases do not agree.
+    ``free`` are people to whom the model promises nothing.
     """
-    left = values_left(sensitive, releases, attributes, known)
+    told = [i for i, one in enumerate(releases) if sensitive not in one.policy.quasi_identifiers]
+    left = values_left(sensitive, [releases[i] for i in told], [attributes[i] for i in told], known)
     entry: PossibleValues = {"sensitive": sensitive, "one": 0, "right": 0, "changed": 0}
     if left is None:
         return entry, []
@@ -54,7 +58,8 @@ def possible_values(
     entry["right"] = mine.filter(pl.col(LEFT) == 1).join(remaining, on=[PERSON, ITEM], how="semi")[PERSON].n_unique()
     entry["changed"] = constant.filter(~pl.col("constant")).height
     least = _least_values(model)
-    few = constant.filter(pl.col("constant") & (pl.col(LEFT) < least)).height
+    below = constant.filter(pl.col("constant") & (pl.col(LEFT) < least))
+    few = below.height if free is None else below.filter(~pl.col(PERSON).is_in(free.implode())).height
     if not few:
         return entry, []
     right = f", one for {entry['one']:,}, which is right for {entry['right']:,} of them" if entry["one"] else ""

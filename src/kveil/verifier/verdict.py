@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import NotRequired, TypedDict
 
-from kveil.guarantee import Guarantee
+from kveil.guarantee import EarlierGuarantee, Guarantee
 
 
 class DependencyCheck(TypedDict):
@@ -45,13 +45,20 @@ class PossibleValues(TypedDict):
 
 
 class TogetherCheck(TypedDict):
-    """What several releases show together: of how many people, who came and who left, and each model on classes."""
+    """What several releases show together: of how many people, who came and who left, and each model on classes.
+
+    ``promised`` are the models that only earlier releases promised; ``below`` is how many people get less than one of
+    these promised them, ``unjudged`` which promises cannot be held against several releases.
+    """
 
     releases: int
     people: int
     newcomers: int
     leavers: int
     guarantees: list[Guarantee]
+    promised: list[EarlierGuarantee]
+    below: int
+    unjudged: list[str]
     possible: list[PossibleValues]
 
 
@@ -96,9 +103,18 @@ class Verdict:
     private_warnings: list[str] = field(default_factory=list)
     previous: TogetherCheck | None = None
 
-    def with_previous(self, check: TogetherCheck, findings: list[str]) -> Verdict:
-        """Return the verdict with what was counted and found over earlier releases and this one together."""
-        return replace(self, previous=check, findings=[*self.findings, *findings])
+    def with_previous(self, check: TogetherCheck, findings: list[str], private_warnings: list[str]) -> Verdict:
+        """Return the verdict with what was counted and found over earlier releases and this one together.
+
+        That promises of earlier releases are broken is for the owner: it says for whom somebody should look.
+        """
+        return replace(
+            self,
+            previous=check,
+            findings=[*self.findings, *findings],
+            warnings=[*self.warnings, *private_warnings],
+            private_warnings=[*self.private_warnings, *private_warnings],
+        )
 
     def with_findings(self, findings: list[str]) -> Verdict:
         """Return the verdict with more that breaks the policy."""

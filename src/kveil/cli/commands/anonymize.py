@@ -19,6 +19,7 @@ from kveil.cli.options import (
     PreviousOption,
     ProgressOption,
     QuietOption,
+    WeakerOption,
     answer,
     load,
     names_in,
@@ -59,6 +60,7 @@ def anonymize(
     ] = None,
     archive: ArchiveOption = None,
     previous: PreviousOption = None,
+    weaker: WeakerOption = False,
     public: Annotated[
         bool, typer.Option("--public", help="Let the report tell only what release and receipt tell anybody.")
     ] = False,
@@ -83,7 +85,7 @@ def anonymize(
     target = place_of(output) or default_destination(place)
     beside = {"receipt": receipt, "account": account, "owner": owner, "report": report, "archive": archive}
     targets = Targets(target, public=public, owner_key=tuple(names_in(owner_key) or ()), **beside)
-    asked = Request.of(with_algorithm(loaded, algorithm), bounded=bound, previous=previous or ())
+    asked = Request.of(with_algorithm(loaded, algorithm), bounded=bound, previous=previous or (), weaker=weaker)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_and_load(asked, progress)
         content = anonymize_file(asked, source, targets, progress=progress)

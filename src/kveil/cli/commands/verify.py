@@ -15,6 +15,7 @@ from kveil.cli.options import (
     PreviousOption,
     QuietOption,
     ReleaseOption,
+    WeakerOption,
     answer,
     load,
     place_of,
@@ -34,6 +35,7 @@ def verify(
     ] = None,
     owner: OwnerOption = None,
     previous: PreviousOption = None,
+    weaker: WeakerOption = False,
     engine: EngineOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -48,7 +50,7 @@ def verify(
     alone = before is None and not previous and not loaded.previous and loaded.individual_column is None
     reading = read_release_in_background(loaded, place, alone=alone, hashed=as_json)  # only JSON tells the hash
     from kveil.flow.steps.inputs import store_for
-    from kveil.flow.verify import verify_sources
+    from kveil.flow.verify import WhatIsBeside, verify_sources
     from kveil.report.owner import Owner
 
     with stages("verify", quiet=quiet) as progress:
@@ -66,7 +68,8 @@ def verify(
             way = None if owner is None else Owner.load(owner)
             progress("verifying")
             file = place if isinstance(place, Path) else None
-            checked = verify_sources(shown, loaded, was, way, file=file, previous=previous or [])
+            beside = WhatIsBeside(file, previous or [], weaker)
+            checked = verify_sources(shown, loaded, was, way, beside=beside)
             digest = shown.sha256
     verdict = checked.verdict
 

@@ -41,7 +41,7 @@ def make_release(source: Source, asked: Request, stages: Stages, store: Store, o
     else:
         people = earlier.people_of(source, policy)
         told = stages.told_when_compiling(loops_of(policy, asked.able))
-        together = earlier.attempt(table, people, asked.able, told)
+        together = earlier.attempt(source, table, people, asked.able, told)
         chosen = together.attempt
     release = decode(source, table, chosen.solution)
     stages.end("solve")
@@ -53,7 +53,8 @@ def make_release(source: Source, asked: Request, stages: Stages, store: Store, o
         aligned = lay_beside(released, source, release.rows, policy)
         verdict = verify_rows(released, aligned.rows, policy, aligned=aligned)
         if earlier is not None and people is not None:
-            verdict = verdict.with_previous(*earlier.check(released, policy, people.gather(release.rows)))
+            told_together = earlier.check(released, policy, people.gather(release.rows))
+            verdict = verdict.with_previous(told_together.check, told_together.findings, told_together.lapsed)
         check_verdict(verdict, aligned, policy, chosen.algorithm)
         warnings = release_warnings(released, policy, release.labels)
         private_warnings = owners_warnings(evidence_of(policy, aligned))

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Self
 from kveil.algorithms.algorithm import Algorithm
 from kveil.choose import candidates
 from kveil.engines.choosing import refuse_earlier
+from kveil.errors import Refused
 from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 
 if TYPE_CHECKING:  # few runs hold together with earlier releases
     from kveil.flow.previous import EarlierReleases
+
+
+NOTHING_EARLIER = "--weaker is about earlier releases; give --previous, or name archives under `previous`, too."
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,19 @@ class Request:
     earlier: EarlierReleases | None
 
     @classmethod
-    def of(cls, policy: Policy, *, bounded: bool = False, previous: Sequence[str | Path] = ()) -> Self:
+    def of(
+        cls, policy: Policy, *, bounded: bool = False, previous: Sequence[str | Path] = (), weaker: bool = False
+    ) -> Self:
         """Return what a policy and a caller ask for; ``previous`` are archives beside those that the policy names.
 
-        What no algorithm honours is refused here.
+        Where the release may be ``weaker``, it need not keep what earlier ones promised. What no algorithm honours is
+        refused here.
         """
         if policy.engine == "spark":
             refuse_earlier(policy, previous)
-        earlier = _earlier_releases(policy, previous)
+        if weaker and not policy.previous and not previous:
+            raise Refused(NOTHING_EARLIER)
+        earlier = _earlier_releases(policy, previous, weaker=weaker)
         able = candidates(policy)
         return cls(policy, able if earlier is None else earlier.able(policy), bounded, earlier)
 
@@ -44,10 +53,10 @@ class Request:
         return next((what for wanted, what in wants if wanted is not None), "")
 
 
-def _earlier_releases(policy: Policy, given: Sequence[str | Path]) -> EarlierReleases | None:
+def _earlier_releases(policy: Policy, given: Sequence[str | Path], *, weaker: bool) -> EarlierReleases | None:
     """Return the earlier releases that a policy and the caller name, None where that is nothing."""
     if not policy.previous and not given:
         return None
     from kveil.flow.previous import EarlierReleases
 
-    return EarlierReleases.of(policy, [Path(folder) for folder in given])
+    return EarlierReleases.of(policy, [Path(folder) for folder in given], weaker=weaker)
