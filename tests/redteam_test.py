@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import json
 import sqlite3
 import time
+import os
 import random
+import signal
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -33,6 +36,7 @@ from running_studio import Running, entered
 from strategies import EXPLORE, seeds
 from support import ROWS, refused, run, write_policy
 from support import refused, run, write_policy, write_rows
+from support import refused, run, run_process, write_policy, write_rows
 from two_components import PARTS, broken, random_case
 
 
@@ -2086,6 +2090,132 @@ def test_b4_an_implied_constraint_is_no_component_of_its_own(tmp_path: Path, alg
 # C10: odd requests to the studio
 
 # C11: batches that are applied one after another
+
+
+def half_at_most(folder: Path, limit: float = 0.5) -> Path:
+    """Archive seven people who look alike, three of whom have HIV, where no value may be more than half."""
+    tree = {"tree": {"*": ["a", "b"]}}
+    roles = {"id": "identifier", "q": {"role": "quasi-identifier", "hierarchy": tree}, "d": "sensitive"}
+    model = {"model": "l-diversity", "sensitive": "d", "l": 2, "variant": "frequency"}
+    values = ["HIV"] * 3 + ["flu", "flu", "gout", "cold"]
+    write_rows(folder / "t.csv", [[f"P{i}", "a", value] for i, value in enumerate(values)], ["id", "q", "d"])
+    for number, value in enumerate(["HIV", "HIV", "gout"]):
+        write_rows(folder / f"b{number}.csv", [[f"N{number}", "a", value]], ["id", "q", "d"])
+    policy = write_policy(
+        folder, roles, data={"path": "t.csv", "key": "id"}, privacy=[model], limit=limit, algorithm="mondrian"
+    )
+    kept = folder / "kept"
+    done = run("anonymize", policy, "-o", folder / "r.csv", "--archive", kept, "-q")
+    assert done.code == 0, done.err
+    return kept
+
+
+def test_c11_a_batch_is_judged_with_those_that_were_applied_before(tmp_path: Path) -> None:
+    kept = half_at_most(tmp_path)
+    shown = []
+    for number in range(3):
+        out = tmp_path / f"a{number}.csv"
+        done = run("apply", kept, "--input", tmp_path / f"b{number}.csv", "-o", out, "--json")
+        assert done.code == 0, done.err
+        shown.append(done.json["records"]["released"])
+    assert shown == [1, 0, 1]  # four of eight have it; a fifth of nine would be too many
+    lines = (tmp_path / "r.csv").read_text().splitlines()
+    for number in range(3):
+        lines += (tmp_path / f"a{number}.csv").read_text().splitlines()[1:]
+    (tmp_path / "all.csv").write_text("\n".join([lines[0], *sorted(lines[1:])]) + "\n")
+    assert run("verify", tmp_path / "policy.yaml", "--release", tmp_path / "all.csv", "-q").code == 0
+    assert run("archive", "check", kept, "-q").code == 0
+
+
+def test_c11_the_same_batch_again_gives_the_same_bytes_and_counts_once(tmp_path: Path) -> None:
+    kept = half_at_most(tmp_path)
+    apply = ["apply", kept, "--input", tmp_path / "b0.csv", "-o", tmp_path / "a.csv", "-q"]
+    assert run(*apply).code == 0
+    first, files = (tmp_path / "a.csv").read_bytes(), {path.name: path.read_bytes() for path in kept.iterdir()}
+    assert run("apply", kept, "--input", tmp_path / "b2.csv", "-o", tmp_path / "other.csv", "-q").code == 0
+    (tmp_path / "a.csv").unlink()
+    assert run(*apply).code == 0
+    assert (tmp_path / "a.csv").read_bytes() == first
+    assert {path.name for path in kept.iterdir()} == {*files, "batch-0002.zip"}
+
+
+def test_c11_the_limit_counts_all_batches(tmp_path: Path) -> None:
+    kept = half_at_most(tmp_path, limit=0.12)  # of seven nobody, of eight nobody, of nine one, of ten one
+    codes = []
+    write_rows(tmp_path / "b3.csv", [["X1", "b", "flu"]], ["id", "q", "d"])
+    write_rows(tmp_path / "b4.csv", [["X2", "b", "flu"]], ["id", "q", "d"])
+    for number in (2, 3, 4):
+        done = run("apply", kept, "--input", tmp_path / f"b{number}.csv", "-o", tmp_path / "a.csv", "-q")
+        codes.append(done.code)
+    assert codes == [0, 0, 1]
+
+
+def test_c11_later_releases_are_held_together_with_batches(tmp_path: Path) -> None:
+    kept = half_at_most(tmp_path)
+    assert run("apply", kept, "--input", tmp_path / "b0.csv", "-o", tmp_path / "a.csv", "-q").code == 0
+    both = (tmp_path / "t.csv").read_text() + (tmp_path / "b0.csv").read_text().splitlines()[1] + "\n"
+    (tmp_path / "t.csv").write_text(both)
+    done = run("anonymize", tmp_path / "policy.yaml", "-o", tmp_path / "s.csv", "--previous", kept, "--json")
+    assert done.code == 0, done.err
+    assert (done.json["previous"]["people"], done.json["previous"]["newcomers"]) == (8, 0)
+    verified = run("verify", tmp_path / "policy.yaml", "--release", tmp_path / "r.csv", "--previous", kept, "--json")
+    assert verified.json["previous"]["people"] == 8
+
+
+@pytest.mark.parametrize("name", ["batch-0001.zip", "archive.json"])
+def test_c11_a_kill_between_names_loses_no_batch(tmp_path: Path, name: str) -> None:
+    kept = half_at_most(tmp_path)
+    before = (
+        "import os, signal\nimport kveil.files.writing as f\ngive = f._Staged.give_name\n"
+        f"def stop(self):\n    give(self)\n    if self.target.name == {name!r}:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\nf._Staged.give_name = stop\n"
+    )
+    apply = ["apply", kept, "--input", tmp_path / "b0.csv", "-o", tmp_path / "a.csv"]
+    assert run_process(*apply, before=before).code == -signal.SIGKILL
+    assert not (tmp_path / "a.csv").exists()
+    assert run("archive", "check", kept, "-q").code == 0
+    second = run("apply", kept, "--input", tmp_path / "b1.csv", "-o", tmp_path / "b.csv", "--json")
+    assert second.json["records"]["released"] == 0  # the first is out, or will be
+    again = run(*apply, "--json")
+    assert again.code == 0, again.err
+    assert again.json["records"]["released"] == 1
+    assert run("archive", "check", kept, "-q").code == 0
+
+
+def test_c11_one_run_at_a_time_adds_to_an_archive(tmp_path: Path) -> None:
+    kept = half_at_most(tmp_path)
+    handle = os.open(kept, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        told = run("apply", kept, "--input", tmp_path / "b0.csv", "-o", tmp_path / "a.csv")
+        refused(told, "another run is adding to this archive")
+    finally:
+        os.close(handle)
+    assert not (tmp_path / "a.csv").exists()
+    assert run("apply", kept, "--input", tmp_path / "b0.csv", "-o", tmp_path / "a.csv", "-q").code == 0
+
+
+def test_c11_somebody_shown_before_is_not_told_apart_by_being_shown_again(tmp_path: Path) -> None:
+    """Whoever another release shows keeps what it promised, when a later one is applied to them."""
+    rows = [[f"P{i}", "ab"[i // 4], "uvwx"[i % 4]] for i in range(8)]
+    header = ["id", "q", "d"]
+    write_rows(tmp_path / "t.csv", rows, header)
+    write_rows(tmp_path / "half.csv", rows[:4], header)
+    write_rows(tmp_path / "one.csv", [["P5", "a", "u"]], header)  # of the other half, who are not in the second release
+    tree = {"tree": {"*": ["a", "b"]}}
+    roles = {"id": "identifier", "q": {"role": "quasi-identifier", "hierarchy": tree}, "d": "sensitive"}
+    policy = write_policy(tmp_path, roles, k=4, data={"path": "t.csv", "key": "id"}, algorithm="mondrian", limit=0)
+    kept = tmp_path / "kept"
+    archive = ["anonymize", policy, "-o", tmp_path / "r.csv", "--archive", kept, "-q"]
+    assert run(*archive).code == 0
+    assert run(*archive, "--input", tmp_path / "half.csv", "--previous", kept).code == 0
+    apply = ["apply", kept, "--input", tmp_path / "one.csv", "-o", tmp_path / "a.csv"]
+    refused(run(*apply), "4 people whom kept showed before would get less", "--weaker", code=1)
+    assert not (tmp_path / "a.csv").exists()
+    allowed = run(*apply, "--weaker", "--json")
+    assert allowed.code == 0, allowed.err
+    assert any("--weaker allows" in note for note in allowed.json["warnings"])
+
 
 # C12: receipts of fewer than ten records
 

@@ -13,8 +13,8 @@ from kveil.previous.demands import (
     Demand,
     binding_demands,
     counts_apart,
+    demand_in_words,
     demands_of,
-    in_words,
     never_given,
     searched_model,
 )
@@ -76,4 +76,7 @@ def test_whoever_was_starred_was_promised_nothing() -> None:
 
 
 def test_a_demand_is_named_with_its_settings() -> None:
-    assert in_words(Demand(asked(L).privacy[0], asked(L))) == "l-diversity (sensitive s, l 3, variant distinct) over q"
+    assert (
+        demand_in_words(Demand(asked(L).privacy[0], asked(L)))
+        == "l-diversity (sensitive s, l 3, variant distinct) over q"
+    )

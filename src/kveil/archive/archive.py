@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
 import polars as pl
 
-from kveil.archive.entry import Archived, Entry, Manifest, pack
+from kveil.archive.entry import AppliedBatch, Archived, Entry, Manifest, pack, time_now
 from kveil.archive.integrity import check_archive
 from kveil.archive.ledger import (
     KEY_FILE,
@@ -23,24 +21,28 @@ from kveil.archive.ledger import (
     PRIVATE_FOLDER,
     Listed,
     has_releases,
+    hold_lock,
+    ledger_bytes,
+    read_batches,
     read_key,
     read_releases,
     release_file,
 )
 from kveil.archive.people import KEY_BYTES, key_check, key_texts, keyed_hashes
 from kveil.errors import DataError, FileError
-from kveil.files import Outputs, Source, as_json
+from kveil.files import Outputs, Source
 from kveil.policy.model import Policy
 from kveil.version import __version__
 
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive: its folder, its key, and what its ledger lists. Its ``repr`` does not tell the key."""
+    """An archive: its folder, its key, and the releases and batches of its ledger. Its ``repr`` tells no key."""
 
     folder: Path
     key: bytes
     listed: tuple[Listed, ...]
+    listed_batches: tuple[Listed, ...] = ()
 
     def __repr__(self) -> str:
         return f"Archive({self.folder.name}: {len(self.listed)} releases)"
@@ -52,7 +54,7 @@ class Archive:
         if findings:
             more = f" ({len(findings) - 1} more with kveil archive check)" if len(findings) > 1 else ""
             raise DataError(f"{findings[0].rstrip('.')}{more}; bring back a copy of the archive, or name another.")
-        return cls(folder, read_key(folder), tuple(read_releases(folder)))
+        return cls(folder, read_key(folder), tuple(read_releases(folder)), tuple(read_batches(folder)))
 
     def releases(self) -> list[Archived]:
         """Return the archived releases, the earliest first."""
@@ -61,7 +63,14 @@ class Archive:
     def release(self, number: int) -> Archived:
         """Return one archived release; the earliest is number 1."""
         raw = (self.folder / self.listed[number - 1].file).read_bytes()
-        return Archived.of(raw, f"release {number} of {self.folder.name}")
+        archived = Archived.of(raw, f"release {number} of {self.folder.name}")
+        return replace(archived, batches=tuple(batch for batch in self._batches if batch.release == number))
+
+    @cached_property
+    def _batches(self) -> list[AppliedBatch]:
+        """The batches that releases were applied to, the earliest first."""
+        told = [(number, self.folder / one.file) for number, one in enumerate(self.listed_batches, 1)]
+        return [AppliedBatch.of(file.read_bytes(), f"batch {number} of {self.folder.name}") for number, file in told]
 
     def hashes(self, texts: pl.Series) -> pl.Series:
         """Return the keyed hashes of texts that say who somebody is."""
@@ -83,12 +92,13 @@ def open_archives(folders: Sequence[Path]) -> list[Archive]:
 
 @dataclass
 class Additions:
-    """An archive that a run adds a release to, locked against other runs until the run is over."""
+    """An archive that a run adds a release to, hold_lock against other runs until the run is over."""
 
     folder: Path
     key: bytes
     listed: tuple[Listed, ...]
     new: bool
+    batches: tuple[Listed, ...] = ()
     files: list[IO[bytes]] = field(default_factory=list)
 
     def people_of(self, source: Source, policy: Policy) -> pl.Series:
@@ -113,7 +123,7 @@ class Additions:
                 for name, content in ((KEY_FILE, self.key.hex().encode() + b"\n"), (LEDGER, self._ledger([]))):
                     first.write(first.open(self.folder / name, private=True), content)
                 first.commit()
-        made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        made = time_now()
         manifest: Manifest = {
             "number": len(self.listed) + 1,
             "made": made,
@@ -127,14 +137,7 @@ class Additions:
             outputs.write(file, content)
 
     def _ledger(self, listed: Sequence[Listed]) -> bytes:
-        return as_json(
-            {
-                "kveil-archive": 1,
-                "private": "Whoever has this folder and knows who is in the tables can identify everyone.",
-                "key": key_check(self.key),
-                "releases": [vars(one) for one in listed],
-            }
-        )
+        return ledger_bytes(self.key, listed, self.batches)
 
 
 @contextmanager
@@ -145,15 +148,10 @@ def adding_to(folder: Path, previous: Sequence[Archive]) -> Iterator[Additions]:
     for it and stays empty, since the run failed, is taken away again.
     """
     made = _make_private(folder)
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise FileError(f"{folder.name}: another run is adding to this archive; wait for it to end.") from None
+    with hold_lock(folder):
         if has_releases(folder):
             own, *_ = open_archives([folder, *(archive.folder for archive in previous)])
-            yield Additions(folder, own.key, own.listed, new=False)
+            yield Additions(folder, own.key, own.listed, new=False, batches=own.listed_batches)
             return
         try:
             yield Additions(folder, previous[0].key if previous else secrets.token_bytes(KEY_BYTES), (), new=True)
@@ -163,8 +161,6 @@ def adding_to(folder: Path, previous: Sequence[Archive]) -> Iterator[Additions]:
                     (folder / name).unlink(missing_ok=True)
                 if made and not any(folder.iterdir()):
                     folder.rmdir()
-    finally:
-        os.close(lock)
 
 
 def _make_private(folder: Path) -> bool:

@@ -11,9 +11,10 @@ import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 import polars as pl
@@ -30,6 +31,8 @@ from kveil.policy.yaml_text import hierarchy_csv
 VERSION = 1
 MANIFEST, POLICY, PEOPLE_FILE = "manifest.json", "policy.yaml", "people"
 JSON_PARTS = ("receipt.json", "account.json", "owner.json")
+BATCH_PARTS = frozenset({PEOPLE_FILE})
+RELEASE_PARTS = frozenset({POLICY, PEOPLE_FILE, *JSON_PARTS})
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # a ZIP tells when its parts were made; the manifest says it for all of them
 
 
@@ -59,8 +62,23 @@ class Entry:
             **{name: content.encode() for name, content in hierarchies.items()},
             f"release{self.suffix}": self.release,
             **{name: json.dumps(content, ensure_ascii=False).encode() + b"\n" for name, content in documents},
-            PEOPLE_FILE: bytes.fromhex("".join(self.people.to_list())),
+            PEOPLE_FILE: packed_people(self.people),
         }
+
+
+def time_now() -> str:
+    """Return the time as archives write it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def packed_people(people: pl.Series) -> bytes:
+    """Return keyed hashes as the bytes that an archive keeps."""
+    return bytes.fromhex("".join(people.to_list()))
+
+
+def unpacked_people(raw: bytes) -> pl.Series:
+    """Return keyed hashes from the bytes that an archive keeps."""
+    return pl.Series("person", np.frombuffer(raw.hex().encode(), dtype=f"S{2 * DIGEST}")).cast(pl.String)
 
 
 def policy_parts(policy: Policy) -> tuple[str, dict[str, str]]:
@@ -93,17 +111,39 @@ class Manifest(TypedDict):
     before: str | None
 
 
+class ArchivedCounts(TypedDict):
+    """How many records, or people, a run had, showed and left out."""
+
+    input: int
+    released: int
+    suppressed: int
+
+
+class BatchManifest(Manifest):
+    """What a batch says of itself: also which release it was shown as, and its own counts.
+
+    ``before`` is the batch before it. ``asked`` tells, by a keyed hash, the same records asked for in the same way.
+    """
+
+    release: int
+    asked: str
+    counts: ArchivedCounts
+
+
 class PackedManifest(Manifest):
     """A manifest as the file has it: with the form it is written in, and the hash of every other part."""
 
     archive: int
     files: dict[str, str]
+    release: NotRequired[int]
+    asked: NotRequired[str]
+    counts: NotRequired[ArchivedCounts]
 
 
-def pack(parts: Mapping[str, bytes], manifest: Manifest) -> bytes:
-    """Return the bytes of an archived release: its parts, and a manifest with their hashes."""
+def pack(parts: Mapping[str, bytes], manifest: Manifest | BatchManifest) -> bytes:
+    """Return the bytes of an archived release, or batch: its parts, and a manifest with their hashes."""
     hashes = {name: sha256(part).hexdigest() for name, part in parts.items()}
-    told: PackedManifest = {**manifest, "archive": VERSION, "files": hashes}
+    told = {**manifest, "archive": VERSION, "files": hashes}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         for name, part in {MANIFEST: json.dumps(told, indent=2).encode() + b"\n", **parts}.items():
@@ -111,8 +151,11 @@ def pack(parts: Mapping[str, bytes], manifest: Manifest) -> bytes:
     return out.getvalue()
 
 
-def unpack(raw: bytes) -> tuple[PackedManifest, dict[str, bytes]]:
-    """Return the manifest and the parts of an archived release; raise Damaged where they are not what was written."""
+def unpack(raw: bytes, *, needed: frozenset[str] = RELEASE_PARTS) -> tuple[PackedManifest, dict[str, bytes]]:
+    """Return the manifest and the parts of an archived release, or of a batch, which has other ``needed`` parts.
+
+    Raises Damaged where they are not what was written.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as file:
             parts = {name: file.read(name) for name in file.namelist()}
@@ -130,17 +173,9 @@ def unpack(raw: bytes) -> tuple[PackedManifest, dict[str, bytes]]:
             raise Damaged(f"has a changed part {name}")
     if set(parts) != set(listed):
         raise Damaged("has a part that was not written by kveil")
-    if not {POLICY, PEOPLE_FILE, *JSON_PARTS} <= set(parts) or not any(name.startswith("release.") for name in parts):
+    if not needed <= set(parts) or not any(name.startswith("release.") for name in parts):
         raise Damaged("lacks a part that every archived release has")
     return manifest, parts
-
-
-class ArchivedCounts(TypedDict):
-    """How many records, or people, a run had, showed and left out."""
-
-    input: int
-    released: int
-    suppressed: int
 
 
 class ArchivedLoss(TypedDict):
@@ -169,11 +204,40 @@ class ArchivedAccount(TypedDict):
 
 
 @dataclass(frozen=True)
+class AppliedBatch:
+    """New records that a release was applied to: what they show, who they are, and how many were left out.
+
+    ``release`` is the number of that release; ``asked`` tells the same records asked for in the same way.
+    """
+
+    number: int
+    release: int
+    asked: str
+    counts: ArchivedCounts
+    shown: Source
+    people: pl.Series
+
+    @classmethod
+    def of(cls, raw: bytes, name: str) -> AppliedBatch:
+        """Return a batch from the bytes of its file; raise Damaged where they are not what was written."""
+        manifest, parts = unpack(raw, needed=BATCH_PARTS)
+        try:
+            release, asked, counts = manifest["release"], manifest["asked"], manifest["counts"]
+        except KeyError:
+            raise Damaged("is no batch of an archive") from None
+        path = next(Path(part) for part in parts if part.startswith("release."))
+        shown = replace(parse_table(parts[str(path)], path), name=name)
+        return cls(
+            int(manifest["number"]), int(release), str(asked), counts, shown, unpacked_people(parts[PEOPLE_FILE])
+        )
+
+
+@dataclass(frozen=True)
 class Archived:
     """An archived release as later runs use it.
 
     ``name`` stands in sentences. ``people`` has a keyed hash per released row, or per person where the policy names
-    individuals; ``release_sha256`` is of the released file.
+    individuals; ``release_sha256`` is of the released file. ``batches`` were shown as its records are, later.
     """
 
     name: str
@@ -186,6 +250,7 @@ class Archived:
     receipt: ArchivedReceipt
     account: ArchivedAccount
     release_sha256: str
+    batches: tuple[AppliedBatch, ...] = ()
 
     @classmethod
     def of(cls, raw: bytes, name: str) -> Archived:
@@ -198,7 +263,6 @@ class Archived:
         policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
         path = next(Path(part) for part in parts if part.startswith("release."))
         release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
-        hashes = np.frombuffer(parts[PEOPLE_FILE].hex().encode(), dtype=f"S{2 * DIGEST}")
         receipt, account, _ = (json.loads(parts[part]) for part in JSON_PARTS)
         return cls(
             name,
@@ -206,7 +270,7 @@ class Archived:
             str(manifest["made"]),
             policy,
             replace(with_points(release, policy.numeric, policy.data.missing, decimal=policy.data.decimal), name=name),
-            pl.Series("person", hashes).cast(pl.String),
+            unpacked_people(parts[PEOPLE_FILE]),
             receipt=receipt,
             account=account,
             release_sha256=sha256(parts[str(path)]).hexdigest(),

@@ -14,7 +14,7 @@ from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
 from kveil.attacker.attacks import Attacks, FileJoin, RatedAttack
 from kveil.attacker.risk import RawRisk, risk_sentences
 from kveil.attacker.sentences import percent, subject
-from kveil.guarantee import Guarantee, NamedModel
+from kveil.guarantee import EarlierGuarantee, Guarantee, NamedModel
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
@@ -126,13 +126,13 @@ def show_together(out: Console, together: TogetherCheck) -> None:
         f"{count(together['releases'], 'release')} together show {count(together['people'], 'person')}: "
         f"{together['newcomers']:,} are new, {together['leavers']:,} no longer shown."
     )
-    show_guarantees(
-        out,
-        [
-            *({**g, "model": f"together: {g['model']}"} for g in together["guarantees"]),
-            *({**g, "model": f"promised by {listing(g['releases'], 2)}: {g['model']}"} for g in together["promised"]),
-        ],
-    )
+    named: list[Guarantee] = []
+    for own in together["guarantees"]:
+        named.append({**own, "model": f"together: {own['model']}"})
+    for kept in together["promised"]:
+        earlier: EarlierGuarantee = {**kept, "model": f"promised by {listing(kept['releases'], 2)}: {kept['model']}"}
+        named.append(earlier)
+    show_guarantees(out, named)
     for values in together["possible"]:
         right = f" (right for {values['right']:,})" if values["one"] else ""
         out.print(

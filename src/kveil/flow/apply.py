@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -10,19 +12,33 @@ import numpy as np
 import polars as pl
 
 from kveil.algorithms.full_domain.levels import levels_of
-from kveil.archive import Archive, Archived
+from kveil.archive import Archive, Archived, key_texts
+from kveil.archive.batch_files import BatchAdditions, NewBatch, applying, asked_hash, check_same, same_batch
+from kveil.archive.entry import AppliedBatch
+from kveil.archive.growth import align_parts, grow_release
 from kveil.arrays import Bools, Ints, Longs
 from kveil.choose import attempt, candidates
 from kveil.errors import DataError, NotVerified, Unmeetable
-from kveil.files import CategorySource, Outputs, Source, as_categories, as_texts, check_written, joined_items
+from kveil.files import (
+    CategorySource,
+    Outputs,
+    Source,
+    as_categories,
+    as_texts,
+    check_written,
+    parse_table,
+    write_table,
+)
 from kveil.flow.archive import release_of
 from kveil.flow.steps.inputs import read
 from kveil.flow.steps.outputs import write_release
+from kveil.flow.steps.shown_batch import lapses_of_batch
 from kveil.flow.steps.stages import Stages
 from kveil.guarantee import Guarantee
 from kveil.measures import LossFigures, measure_solution
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import Suppression
+from kveil.policy.model import Policy
 from kveil.previous.covering import cover_rows
 from kveil.previous.fixed_attributes import rows_of_table
 from kveil.previous.joining import rows_that_may_join
@@ -36,7 +52,7 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.verifier import verify_release
-from kveil.verifier.rows import INDIVIDUAL, release_rows
+from kveil.verifier.rows import release_rows
 from kveil.words import count, plural_of
 
 LEVELS = {"datafly": "steps", "incognito": "levels"}  # full-domain algorithms, and what their details call levels
@@ -45,12 +61,16 @@ NO_PROMISE = "the same levels for another table promise nothing by themselves: k
 
 @dataclass(frozen=True)
 class Application:
-    """What `apply` is asked for: which release of an archive, and what becomes of records that it shows nothing for."""
+    """What `apply` is asked for: which release of an archive, and what becomes of records that it shows nothing for.
+
+    Where it may be ``weaker``, people whom other releases show may get less than these promised.
+    """
 
     folder: Path
     number: int | None = None
     extend: bool = False
     levels: bool = False
+    weaker: bool = False
 
 
 class ApplyAccount(TypedDict):
@@ -95,22 +115,76 @@ class _NewRecords:
 def apply_file(asked: Application, path: Path, output: Path, *, progress: Progress = silent) -> ApplyAccount:
     """Write the new records as an archived release shows such records, and return what was done.
 
-    Old and new together satisfy the whole policy, within its limit; nothing is written before that is verified.
+    Old and new together satisfy the whole policy, within its limit, with all batches that were applied before; nothing
+    is written before that is verified. The archive keeps what the batch shows, of whom.
     """
     stages = Stages(progress)
     check_written(output)
-    archived = release_of(Archive.open(asked.folder), asked.number)
-    stages.begin("reading")
-    source = read(archived.policy, path)
-    check_known_values(source, archived)
+    with _opened(asked) as additions:
+        archive = additions.archive
+        archived = release_of(archive, asked.number)
+        stages.begin("reading")
+        source = read(archived.policy, path)
+        check_known_values(source, archived)
+        if asked.levels:
+            return _levels_account(source, archived, asked, stages, output)
+        people = archive.hashes(key_texts(source, archived.policy))
+        told = asked_hash(source, list(archived.policy.attributes), archive.key, f"{archived.number} {asked.extend}")
+        again = same_batch(archived.batches, told)
+        earlier = [batch for batch in archived.batches if again is None or batch.number < again.number]
+        together = grow_release(archived, earlier)
+        new = _new_records(source, together, asked, stages)
+        stages.begin("verifying")
+        _check_truth(new.released, source, together, new.rows)
+        source = replace(source, frame=source.frame.clear())  # what is judged now needs room; the rest is what it says
+        guarantees = _check_together(new.released, together)
+        content, shown = _as_kept(new.released, archived.policy)
+        warnings = _warnings(new.released, archived, people.gather(new.rows), together.people)
+        if again is None:
+            number = len(archive.listed_batches) + 1
+            own = AppliedBatch(number, archived.number, told, new.counts, shown, people.gather(new.rows))
+            warnings += lapses_of_batch(archive, archived, own, weaker=asked.weaker)
+        else:
+            check_same(again, shown.frame, asked.folder.name)
+        with Outputs() as outputs:
+            if again is None:
+                additions.stage(outputs)
+            file = outputs.open(output)
+            digest = write_release(new.released.frame, source, archived.policy, file, output)
+            if again is None:
+                additions.write(NewBatch(archived.number, told, new.counts, content, people.gather(new.rows)), outputs)
+            outputs.commit()
+    return _account(asked, archived, new, guarantees, warnings, digest)
+
+
+def _opened(asked: Application) -> AbstractContextManager[BatchAdditions]:
+    """Return the archive that a release is taken from; nobody else adds to it where a batch will be added."""
+    if asked.levels:
+        return nullcontext(BatchAdditions(Archive.open(asked.folder)))
+    return applying(asked.folder)
+
+
+def _levels_account(
+    source: Source, archived: Archived, asked: Application, stages: Stages, output: Path
+) -> ApplyAccount:
+    """Write the new records at the levels of a release, which promises nothing, and is no batch of it."""
     new = _new_records(source, archived, asked, stages)
     stages.begin("verifying")
     _check_truth(new.released, source, archived, new.rows)
-    source = replace(source, frame=source.frame.clear())  # what is judged now needs room; the rest is what it says
-    guarantees = [] if asked.levels else _check_together(new.released, archived)
     with Outputs() as outputs:
         digest = write_release(new.released.frame, source, archived.policy, outputs.open(output), output)
         outputs.commit()
+    return _account(asked, archived, new, [], [NO_PROMISE], digest)
+
+
+def _account(
+    asked: Application,
+    archived: Archived,
+    new: _NewRecords,
+    guarantees: list[Guarantee],
+    warnings: list[str],
+    digest: str,
+) -> ApplyAccount:
     return {
         "archive": asked.folder.name,
         "release": archived.number,
@@ -120,9 +194,17 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
         "extended": new.extended,
         "guarantees": guarantees,
         "loss": new.loss,
-        "warnings": [NO_PROMISE] if asked.levels else _warnings(new.released, archived),
+        "warnings": warnings,
         "sha256": {"release": digest},
     }
+
+
+def _as_kept(released: Source, policy: Policy) -> tuple[bytes, Source]:
+    """Return the bytes that an archive keeps of new records, and what they are read as."""
+    held = [name for name, kind in released.frame.schema.items() if isinstance(kind, pl.Categorical)]
+    written, path = io.BytesIO(), Path("release.parquet")
+    write_table(released.frame.with_columns(as_texts(released.frame[name]) for name in held), written, path)
+    return written.getvalue(), replace(parse_table(written.getvalue(), path), name=released.name)
 
 
 def _new_records(source: Source, archived: Archived, asked: Application, stages: Stages) -> _NewRecords:
@@ -248,13 +330,6 @@ def _check_truth(released: Source, source: Source, archived: Archived, rows: Lon
         )
 
 
-def _as_texts(frame: pl.DataFrame, missing: str) -> pl.DataFrame:
-    """Return a frame as a CSV shows it: every cell a text, a set its items."""
-    return frame.select(
-        joined_items(column).fill_null(missing) if column.dtype == pl.List else as_texts(column) for column in frame
-    )
-
-
 def _joined(old: pl.Series, new: pl.Series, *, as_labels: bool) -> pl.Series:
     """Return a column of old and new together; labels, which are few, as categories, in a fraction of the room."""
     both = pl.concat([old, new])
@@ -263,12 +338,7 @@ def _joined(old: pl.Series, new: pl.Series, *, as_labels: bool) -> pl.Series:
 
 def _check_together(released: Source, archived: Archived) -> list[Guarantee]:
     """Return the guarantees of old and new together; raise Unmeetable where one does not hold."""
-    old, new = archived.release.frame, released.frame.select(archived.release.frame.columns)
-    if INDIVIDUAL in old.columns and archived.policy.release.shape == "long":  # both are numbered from 1
-        before = old[INDIVIDUAL].cast(pl.Int64).max() or 0
-        new = new.with_columns((pl.col(INDIVIDUAL).cast(pl.Int64) + before).cast(old.schema[INDIVIDUAL]))
-    if old.schema != new.schema:
-        old, new = (_as_texts(part, archived.policy.data.missing[0]) for part in (old, new))
+    old, new = align_parts(archived.release.frame, released.frame, archived.policy)
     generalized = set(archived.policy.quasi_identifiers)
     both = pl.DataFrame([_joined(old[name], new[name], as_labels=name in generalized) for name in old.columns])
     verdict = verify_release(CategorySource("old and new together", both, archived.release.kind), archived.policy)
@@ -280,16 +350,23 @@ def _check_together(released: Source, archived: Archived) -> list[Guarantee]:
     return list(verdict.guarantees)
 
 
-def _warnings(released: Source, archived: Archived) -> list[str]:
-    """Say whom somebody can tell apart who has the archived release, too."""
+def _warnings(released: Source, archived: Archived, people: pl.Series, before: pl.Series) -> list[str]:
+    """Say whom somebody can tell apart who has the archived release, too, and who is shown twice."""
     rows = release_rows(released, archived.policy)
     k = largest_k(archived.policy)
     sizes = rows.texts.group_by(rows.texts.columns).len()["len"]
     few = int(sizes.filter(sizes < k).sum())
-    if not few:
-        return []
-    return [
-        f"{count(few, rows.noun)} of the new ones show what fewer than {k} new ones show: old and new together keep "
-        "the policy, but whoever has the archived release as well can tell the new ones apart. Where that matters, "
-        "make a release with --previous instead."
-    ]
+    warnings = []
+    if few:
+        warnings.append(
+            f"{count(few, rows.noun)} of the new ones show what fewer than {k} new ones show: old and new together "
+            "keep the policy, but whoever has the archived release as well can tell the new ones apart. Where that "
+            "matters, make a release with --previous instead."
+        )
+    twice = int(people.is_in(before.implode()).sum())
+    if twice:
+        warnings.append(
+            f"{count(twice, rows.noun)} of the new ones were shown by the release, or by an earlier batch, before: old "
+            "and new together count them twice."
+        )
+    return warnings

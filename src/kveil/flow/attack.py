@@ -83,7 +83,8 @@ def _side_by_side(
         return None
     known = who_is_who(original, policy, earlier.archive)
     newest = LinkedRelease(release.name, policy, release, known.people.gather(places))
-    others = [as_linked(one) for one in earlier.releases if not one.release.frame.equals(release.frame)]
+    rows = release.frame.height  # what was applied since follows
+    others = [as_linked(one) for one in earlier.releases if not one.release.frame.head(rows).equals(release.frame)]
     return SideBySide(others, newest, known)
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
 from kveil.archive import Archive, Archived, key_texts, open_archives
+from kveil.archive.growth import releases_with_batches
 from kveil.arrays import Longs
 from kveil.choose import candidates
 from kveil.errors import DataError, Refused, Unmeetable
@@ -17,7 +18,7 @@ from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import single_sensitive
 from kveil.previous.attempt import TogetherAttempt, attempt_together, check_before
-from kveil.previous.demands import Demand, binding_demands, demands_of, in_words, value_name
+from kveil.previous.demands import Demand, binding_demands, demand_in_words, demands_of, value_name
 from kveil.previous.earlier_looks import Past
 from kveil.previous.fixed_attributes import with_looks
 from kveil.previous.new_columns import NewColumns
@@ -73,7 +74,7 @@ class EarlierReleases:
         try:
             return candidates(with_looks(policy, demands, self._binding(policy, demands)))
         except Refused:
-            told = listing([in_words(demand) for demand in demands[len(own) :]], 3)
+            told = listing([demand_in_words(demand) for demand in demands[len(own) :]], 3)
             raise Refused(
                 f"{policy.algorithm.name} cannot keep what earlier releases promised beside what the policy asks for "
                 f"({told}); use an algorithm that can, such as least-loss, or give --weaker to go on without that "
@@ -149,9 +150,12 @@ def archives_of(policy: Policy, given: Sequence[Path]) -> list[Archive]:
 
 
 def earlier_releases(archives: Sequence[Archive]) -> list[Archived]:
-    """Return all releases of some archives in the order in which they were made."""
-    releases = [archived for archive in archives for archived in archive.releases()]
-    return sorted(releases, key=lambda archived: archived.made)
+    """Return all releases of some archives in the order in which they were made, with the batches they were applied to.
+
+    A batch with people who were shown before is a release of its own.
+    """
+    releases = sorted((one for archive in archives for one in archive.releases()), key=lambda one: one.made)
+    return [part for one in releases for part in releases_with_batches(one, one.batches)]
 
 
 def as_linked(archived: Archived) -> LinkedRelease:
@@ -174,8 +178,8 @@ def link_release(
     original, places, digest = way_back
     same = [archived for archived in earlier if archived.release_sha256 == digest]
     others = [as_linked(archived) for archived in earlier if archived.release_sha256 != digest]
-    if same:
-        return LinkedRelease(release.name, policy, release, same[-1].people), others
+    if same:  # what was applied since belongs to it
+        return LinkedRelease(release.name, policy, same[-1].release, same[-1].people), others
     if original is None or places is None:
         raise DataError(
             f"{release.name} is in none of the archives, so that it is not known who is who in it; give --original and "

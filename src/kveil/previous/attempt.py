@@ -17,7 +17,7 @@ from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import most_suppressed
-from kveil.previous.demands import in_words
+from kveil.previous.demands import demand_in_words
 from kveil.previous.earlier_looks import Past
 from kveil.previous.fixed_attributes import fixed_table
 from kveil.previous.withhold import already_broken, hide_groups, withhold_company
@@ -81,7 +81,7 @@ def _gone(past: Past) -> int:
 def check_before(past: Past) -> None:
     """Raise Unmeetable where earlier releases already break what must hold over all: no new one can mend that."""
     own = [i for i, demand in enumerate(past.demands) if demand.given is None]
-    broken = int(already_broken(past, own).sum())
+    broken = int(already_broken(past, positions=own).sum())
     if broken:
         raise Unmeetable(
             f"the earlier releases already break the policy together, for {count(broken, 'person')}: no new "
@@ -89,10 +89,10 @@ def check_before(past: Past) -> None:
             lost=broken,
         )
     for position, demand in enumerate(past.demands):
-        broken = int(already_broken(past, [position]).sum())
+        broken = int(already_broken(past, positions=[position]).sum())
         if broken:
             raise Unmeetable(
-                f"the earlier releases together already break what one of them promised ({in_words(demand)}), for "
+                f"the earlier releases together already break what one of them promised ({demand_in_words(demand)}), for "
                 f"{count(broken, 'person')}: no new release can mend that; leave an archive out, or give --weaker to "
                 "go on without that promise.",
                 lost=broken,

@@ -158,7 +158,7 @@ def never_given(demand: Demand, policies: Sequence[Policy]) -> dict[int, tuple[s
     return found
 
 
-def in_words(demand: Demand) -> str:
+def demand_in_words(demand: Demand) -> str:
     """Return a demand as sentences name it: the model with its settings, and what it is over."""
     settings = demand.model.model_dump(exclude={"model", "attributes"}, exclude_none=True)
     told = ", ".join(f"{key} {value}" for key, value in settings.items())

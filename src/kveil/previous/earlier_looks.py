@@ -18,7 +18,7 @@ from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KAnonymity, TCloseness, single_sensitive
 from kveil.previous.demands import Demand, never_given
-from kveil.previous.new_columns import NOTHING_BESIDE, NewColumns, texts_in_rows
+from kveil.previous.new_columns import NO_COLUMNS, NewColumns, texts_in_rows
 from kveil.table.columns import Coded, code_texts
 from kveil.table.sensitive import Sensitive, encode_sensitive
 from kveil.verifier.rows import ITEM, ROW, release_rows
@@ -79,12 +79,12 @@ class Past:
     free: tuple[Bools, ...]
     ties: Longs
     policies: tuple[Policy, ...] = ()
-    now: NewColumns = NOTHING_BESIDE
+    now: NewColumns = NO_COLUMNS
 
     @classmethod
     def of(
         cls, demands: Sequence[Demand], hashes: pl.Series, archived: Sequence[Archived], now: dict[str, Sensitive],
-        *, beside: NewColumns = NOTHING_BESIDE,
+        *, beside: NewColumns = NO_COLUMNS,
     ) -> Past:  # fmt: skip
         """Return the past of a table whose rows are people of the given hashes; ``now`` are its sensitive values.
 
@@ -195,7 +195,7 @@ def _free(demand: Demand, earlier: Sequence[EarlierRelease], people: int) -> Boo
         stars = one.texts.select(pl.all_horizontal(pl.col(over) == STAR).alias("stars"))["stars"].to_numpy()
         free[one.person[stars]] = True
         kept[one.person[~stars]] = True
-    return free & ~kept
+    return np.asarray(free & ~kept)
 
 
 def _models(demand: Demand, earlier: Sequence[EarlierRelease], people: int) -> Iterator[EarlierModel]:

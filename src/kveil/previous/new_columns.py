@@ -57,11 +57,14 @@ class NewColumns:
         columns = self.fixed.get(position, ())
         if not columns:
             return looks
-        codes = [group_rows(looks.reshape(1, -1))[0], *(code_texts(column).codes for column in columns)]
+        codes = [
+            np.unique(looks, return_inverse=True)[1].reshape(-1),
+            *(code_texts(column).codes for column in columns),
+        ]
         return group_rows(np.array(codes, dtype=np.int32))[0].astype(np.int64) + 1
 
 
-NOTHING_BESIDE = NewColumns()
+NO_COLUMNS = NewColumns()
 
 
 def texts_in_rows(source: Source, policy: Policy, rows: Rows, name: str) -> pl.Series:

@@ -31,7 +31,7 @@ def broken_looks(past: Past, position: int, people: Bools) -> list[int]:
     return [int(look) for look in different[~past.good(position, group, len(different))]]
 
 
-def already_broken(past: Past, positions: Sequence[int] | None = None) -> Bools:
+def already_broken(past: Past, *, positions: Sequence[int] | None = None) -> Bools:
     """Return the people for whom earlier releases alone break some demands, by default all of them."""
     everyone = np.ones(past.people, dtype=bool)
     broken = np.zeros(past.people, dtype=bool)

@@ -64,7 +64,7 @@ class _LookAlikes:
     def all_among(self, people: pl.Series) -> Bools:
         """Tell which classes have no members but some people."""
         others = self.members.filter(~pl.col(PERSON).is_in(people.implode()))[GROUP].to_numpy()
-        return np.bincount(others, minlength=len(self.sizes)) == 0
+        return np.asarray(np.bincount(others, minlength=len(self.sizes)) == 0)
 
     def people_in(self, classes: Bools) -> pl.Series:
         """Return the people of some classes."""
@@ -75,12 +75,14 @@ class _LookAlikes:
 class Together:
     """What several releases show together: what was counted, what breaks the policy, and what is the owner's to know.
 
-    ``lapsed`` says what earlier releases promised and these do not keep, where that is allowed.
+    ``lapsed`` says what earlier releases promised and these do not keep, where that is allowed; ``fallen`` are the
+    people for whom any promise does not hold.
     """
 
     check: TogetherCheck
     findings: list[str]
     lapsed: list[str]
+    fallen: pl.Series
 
 
 def verify_together(
@@ -96,9 +98,9 @@ def verify_together(
     now = releases[-1].shown[PERSON]
     before = pl.concat([now.head(0), *(one.shown[PERSON] for one in releases[:-1])]).unique()
     seen: dict[tuple[tuple[str, ...], ...], _LookAlikes] = {}
-    judged: list[_Judged] = []
+    judged: list[_JudgedPromise] = []
     possible: dict[str, PossibleValues] = {}
-    shown = _Shown(releases, before, now)
+    shown = _ReleasesTogether(releases, before, now)
     for promise in given_promises(policy, releases):
         attributes = tuple(promise.known_in(one.policy) for one in releases)
         if attributes not in seen:
@@ -129,15 +131,20 @@ def verify_together(
     }
     findings = [sentence for one in own for sentence in one.findings]
     lapsed = _lapsed_in_words(check, told) if weaker else []
-    return Together(check, findings if weaker else [*findings, *told], lapsed)
+    everybody = pl.concat([now.head(0), *(one.people for one in judged)]).unique()
+    return Together(check, findings if weaker else [*findings, *told], lapsed, everybody)
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """A promise as it is counted on all releases, the people it was given to who get less, and what was found."""
+class _JudgedPromise:
+    """A promise as it is counted on all releases, for whom it does not hold, and what was found.
+
+    ``below`` are those of them to whom it was given.
+    """
 
     promise: GivenPromise
     guarantee: Guarantee
+    people: pl.Series
     below: pl.Series
     findings: list[str]
 
@@ -170,14 +177,14 @@ def _lapsed_in_words(check: TogetherCheck, told: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ReleasesTogether:
     """Several releases, with the people whom the earlier ones and the newest one show."""
 
     releases: Sequence[LinkedRelease]
     before: pl.Series
     now: pl.Series
 
-    def judge(self, promise: GivenPromise, classes: _LookAlikes, free: pl.Series | None) -> _Judged:
+    def judge(self, promise: GivenPromise, classes: _LookAlikes, free: pl.Series | None) -> _JudgedPromise:
         """Judge a promise on classes, but for those of ``free`` people alone, to whom it was not given."""
         guarantee, broken = _counted_on(promise, self.releases, classes)
         if free is not None:
@@ -188,8 +195,10 @@ class _Shown:
         told = pl.concat([self.releases[number].shown[PERSON] for number in given]).unique()
         below = people.filter(people.is_in(told.implode()))
         if not broken.any():
-            return _Judged(promise, guarantee, below, [])
-        return _Judged(promise, guarantee, below, [self._in_words(promise, guarantee, people, below, broken)])
+            return _JudgedPromise(promise, guarantee, people, below, [])
+        return _JudgedPromise(
+            promise, guarantee, people, below, [self._in_words(promise, guarantee, people, below, broken)]
+        )
 
     def _in_words(
         self, promise: GivenPromise, guarantee: Guarantee, people: pl.Series, below: pl.Series, broken: Bools

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from kveil.policy.model import Policy
 
 
+PublicOption = Annotated[
+    bool, typer.Option("--public", help="Let the report tell only what release and receipt tell anybody.")
+]
+
+
 def anonymize(
     policy: PolicyArgument,
     input_: InputOption = None,
@@ -61,9 +66,7 @@ def anonymize(
     archive: ArchiveOption = None,
     previous: PreviousOption = None,
     weaker: WeakerOption = False,
-    public: Annotated[
-        bool, typer.Option("--public", help="Let the report tell only what release and receipt tell anybody.")
-    ] = False,
+    public: PublicOption = False,
     bound: Annotated[
         bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
     ] = False,

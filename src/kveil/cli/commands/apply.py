@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kveil.cli.commands.archive import ArchiveArgument
-from kveil.cli.options import JsonOption, QuietOption, answer, stages
+from kveil.cli.options import JsonOption, QuietOption, WeakerOption, answer, stages
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,6 +37,7 @@ def apply(
         AppliedForm | None,
         typer.Option("--as", help="Only the levels of a full-domain release, for any table; promises nothing."),
     ] = None,
+    weaker: WeakerOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -46,10 +47,12 @@ def apply(
     levels = applied_as is AppliedForm.LEVELS
     if levels and extend:
         raise typer.BadParameter("--as levels shows every record; leave --extend out.")
+    if levels and weaker:
+        raise typer.BadParameter("--as levels promises nothing that could be weaker; leave --weaker out.")
     if output.resolve() == input_.resolve():
         raise typer.BadParameter("--output is the input itself; name another file.")
     with stages("apply", quiet=quiet) as progress:
-        content = apply_file(Application(folder, number, extend, levels), input_, output, progress=progress)
+        content = apply_file(Application(folder, number, extend, levels, weaker), input_, output, progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_applied
