@@ -78,3 +78,35 @@ def test_the_page_and_the_shown_command_give_the_same_bytes(
         assert target.read_bytes() == bytes_of_the_page
     studio.edit({"path": ["seed"], "value": 99})
     assert not studio.ask("GET", "runs")["runs"][0]["same_policy"]
+
+
+def test_a_release_may_keep_less_than_earlier_ones_promised_where_that_is_said(
+    tmp_path: Path, studio_in: Callable[..., Running], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"p{i},{'xy'[i // 4]},{'uv'[i % 2]},{'stwz'[i % 4]}" for i in range(8)]
+    Path("t.csv").write_text("\n".join(["id,a,b,d", *rows, ""]))
+    for name, other, k in (("a", "b", 4), ("b", "a", 1)):
+        Path(f"{name}.yaml").write_text(
+            "kveil: 1\ndata: {path: t.csv, key: id}\nattributes:\n  id: {role: identifier}\n"
+            f"  {name}: {{role: quasi-identifier}}\n  {other}: {{role: identifier}}\n  d: {{role: sensitive}}\n"
+            f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: mondrian\n"
+            + ("previous: [kept]\n" if name == "b" else "")
+        )
+    assert run_here("anonymize", "a.yaml", "-o", "a.csv", "--archive", "kept", "-q").code == 0
+    studio = studio_in(tmp_path)
+    studio.enter()
+    studio.ask("POST", "open", {"path": "b.yaml"})
+    refused = studio.job(studio.ask("POST", "jobs", {"do": "run"})["number"])
+    assert refused["state"] == "refused", refused
+    assert "--weaker" in refused["told"]
+    job = studio.job(studio.ask("POST", "jobs", {"do": "run", "weaker": True})["number"])
+    assert job["state"] == "done", job
+    assert job["result"]["previous"]["below"] == 8
+    (run,) = studio.ask("GET", "runs")["runs"]
+    assert run["command"].endswith(" --weaker")
+    made = tmp_path / "releases" / run["run"] / "release.csv"
+    shown = made.read_bytes()
+    made.unlink()
+    assert run_here(*shlex.split(run["command"])[1:]).code == 0
+    assert made.read_bytes() == shown

@@ -21,8 +21,8 @@ def test_a_verdict_is_true_until_something_is_found() -> None:
 
 def test_what_earlier_releases_show_is_part_of_the_verdict() -> None:
     check: TogetherCheck = {
-        "releases": 2, "people": 3, "newcomers": 0, "leavers": 1, "guarantees": [], "promised": [], "below": 0,
-        "unjudged": [], "possible": [],
+        "releases": 2, "people": 3, "newcomers": 0, "leavers": 1, "guarantees": [], "promised": [],
+        "weaker": False, "below": 0, "unjudged": [], "possible": [],
     }  # fmt: skip
     assert "previous" not in GOOD.as_json()
     both = GOOD.with_previous(check, ["together."], ["for the owner."])

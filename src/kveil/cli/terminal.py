@@ -126,9 +126,7 @@ def show_together(out: Console, together: TogetherCheck) -> None:
         f"{count(together['releases'], 'release')} together show {count(together['people'], 'person')}: "
         f"{together['newcomers']:,} are new, {together['leavers']:,} no longer shown."
     )
-    named: list[Guarantee] = []
-    for own in together["guarantees"]:
-        named.append({**own, "model": f"together: {own['model']}"})
+    named: list[Guarantee] = [{**own, "model": f"together: {own['model']}"} for own in together["guarantees"]]
     for kept in together["promised"]:
         earlier: EarlierGuarantee = {**kept, "model": f"promised by {listing(kept['releases'], 2)}: {kept['model']}"}
         named.append(earlier)

@@ -92,9 +92,9 @@ def check_before(past: Past) -> None:
         broken = int(already_broken(past, positions=[position]).sum())
         if broken:
             raise Unmeetable(
-                f"the earlier releases together already break what one of them promised ({demand_in_words(demand)}), for "
-                f"{count(broken, 'person')}: no new release can mend that; leave an archive out, or give --weaker to "
-                "go on without that promise.",
+                f"the earlier releases together already break what one of them promised, {demand_in_words(demand)}, "
+                f"for {count(broken, 'person')}: no new release can mend that; leave an archive out, or give --weaker "
+                "to go on without that promise.",
                 lost=broken,
             )
 

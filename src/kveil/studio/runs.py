@@ -7,6 +7,7 @@ import json
 import shlex
 from pathlib import Path
 
+from kveil.free_form import JsonObject
 from kveil.studio.answers import Told
 from kveil.studio.edit import content
 from kveil.studio.page_data import ListedRun, RunFile
@@ -33,12 +34,13 @@ def is_release(name: str) -> bool:
     return name.split(".")[0] == "release"
 
 
-def command(project: Project, target: str) -> str:
+def command(project: Project, target: str, *, weaker: bool = False) -> str:
     """Return the command that makes the same release, to be run in the project's folder; it names a server itself."""
     data = content(project.text).get("data")
     named = str(data.get("path")) if isinstance(data, dict) else ""
     given = f" --input {shlex.quote(named)}" if named.lower().startswith(("postgres://", "postgresql://")) else ""
-    return f"kveil anonymize {shlex.quote(project.path.name)}{given} --output {shlex.quote(target)}"
+    more = " --weaker" if weaker else ""
+    return f"kveil anonymize {shlex.quote(project.path.name)}{given} --output {shlex.quote(target)}{more}"
 
 
 def files(folder: Path) -> list[RunFile]:
@@ -63,16 +65,23 @@ def listed_releases(project: Project) -> list[ListedRun]:
             continue
         with contextlib.suppress(ValueError, OSError):
             policy = (path / "policy.yaml").read_bytes() if "policy.yaml" in names else b""
+            account = json.loads((path / told).read_bytes())
             found.append(
                 {
                     "run": path.name,
-                    "account": json.loads((path / told).read_bytes()),
+                    "account": account,
                     "files": files(path),
-                    "command": command(project, f"releases/{path.name}/{release}"),
+                    "command": command(project, f"releases/{path.name}/{release}", weaker=_was_weaker(account)),
                     "same_policy": policy == project.text.encode(),
                 }
             )
     return found
+
+
+def _was_weaker(account: JsonObject) -> bool:
+    """Tell whether a release was allowed to keep less than earlier ones promised."""
+    together = account.get("previous")
+    return isinstance(together, dict) and together.get("weaker") is True
 
 
 def run_folder(project: Project, run: str) -> Path:

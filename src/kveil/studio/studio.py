@@ -286,8 +286,8 @@ class Studio:
             return release_suffix(str(self.data()["path"]))
         return ".csv"
 
-    async def run(self) -> Job:
-        """Make a release with the policy as it is."""
+    async def run(self, *, weaker: bool = False) -> Job:
+        """Make a release with the policy as it is; a ``weaker`` one may keep less than earlier ones promised."""
         project = self.opened()
         if any(job.kind == "run" for job in self.jobs.running):
             raise Told("A release is being made; finish or cancel it first.", status=409)
@@ -305,6 +305,7 @@ class Studio:
             "anonymize", project.path.name, *given, "--output", f"{inside}/release{self._suffix()}",
             "--receipt", f"{inside}/receipt.json", "--account", f"{inside}/account.json",
             "--owner", f"{inside}/owner.json", "--report", f"{inside}/report.html", "--json", "--progress", "json",
+            *(["--weaker"] if weaker else []),
         ]  # fmt: skip
         return await self.jobs.start("run", arguments, project.folder, made=folder)
 

@@ -125,6 +125,7 @@ def verify_together(
         "leavers": _not_among(before, now),
         "guarantees": [one.guarantee for one in own],
         "promised": [one.as_earlier(releases) for one in earlier],
+        "weaker": weaker,
         "below": fallen,
         "unjudged": unjudged,
         "possible": list(possible.values()),

@@ -47,8 +47,9 @@ class PossibleValues(TypedDict):
 class TogetherCheck(TypedDict):
     """What several releases show together: of how many people, who came and who left, and each model on classes.
 
-    ``promised`` are the models that only earlier releases promised; ``below`` is how many people get less than one of
-    these promised them, ``unjudged`` which promises cannot be held against several releases.
+    ``promised`` are the models that only earlier releases promised, which need not hold where the newest may be
+    ``weaker``; ``below`` is how many people get less than one of these promised them, ``unjudged`` which promises
+    cannot be held against several releases.
     """
 
     releases: int
@@ -57,6 +58,7 @@ class TogetherCheck(TypedDict):
     leavers: int
     guarantees: list[Guarantee]
     promised: list[EarlierGuarantee]
+    weaker: bool
     below: int
     unjudged: list[str]
     possible: list[PossibleValues]

@@ -29,7 +29,7 @@ async def start_job(request: Request) -> Response:
     studio, body = studio_of(request), await body_of(request)
     kind = field(body, "do", str)
     if kind == "run":
-        job = await studio.run()
+        job = await studio.run(weaker=body.get("weaker") is True)
     elif kind == "attack":
         job = await studio.play_attacker(field(body, "run", str))
     elif kind in ("compare", "rules", "risk"):

@@ -105,13 +105,17 @@ export function RunScreen() {
   const { project, check, jobs, command, table } = useStore();
   const job = jobs.filter((each) => each.kind === "run").at(-1);
   const busy = job && !isOver(job);
+  const [wanted, want] = useState(false);
+  const earlier = [].concat(project.content.previous ?? []).length > 0;
+  const weaker = earlier && wanted;
   const blocked = project.error ? project.error.told : table?.error ?? null;
   return html`<h2>Make the release</h2><p class="lead">kveil looks for the release that loses the least detail, verifies it from outside, and only then writes it.</p>
     <section class="card stack"><${Method} content=${project.content} check=${check} />
       <details><summary>What counts as loss, the seed, and where the table is held</summary><${Settings} under=${[]} only=${["loss", "seed", "engine"]} /></details>
       ${blocked && html`<div class="notice bad"><p>${blocked}</p></div>`}
       ${check.state === "done" && !check.possible && html`<div class="notice warn"><p>The check says that the promises cannot be kept as they are. <button class="link" onClick=${() => go("check")}>See why</button></p></div>`}
-      <div class="row"><button class="main" disabled=${busy || Boolean(blocked)} onClick=${() => attempt(() => api("POST", "jobs", { do: "run" }))}>Make the release</button><span class="small soft">the same on the command line: <code>${command}</code></span></div>
+      ${earlier && html`<label class="small"><input type="checkbox" checked=${weaker} onChange=${(e) => want(e.target.checked)} /> Allow less than the earlier releases promised; the result says for how many people</label>`}
+      <div class="row"><button class="main" disabled=${busy || Boolean(blocked)} onClick=${() => attempt(() => api("POST", "jobs", weaker ? { do: "run", weaker } : { do: "run" }))}>Make the release</button><span class="small soft">the same on the command line: <code>${command}${weaker ? " --weaker" : ""}</code></span></div>
       <div aria-live="polite">${job && (busy ? html`<${Progress} key=${job.number} job=${job} />` : html`<${Ended} job=${job} />`)}</div></section>
     <${Compare} content=${project.content} />`;
 }
