@@ -57,9 +57,13 @@ def verify(
         progress("reading")
         if loaded.engine == "spark":
             from kveil.engines.choosing import refuse_earlier
+            from kveil.errors import Refused
             from kveil.flow.spark.spark_checks import verify_on_spark
+            from kveil.flow.steps.request import NOTHING_EARLIER
 
             refuse_earlier(loaded, previous or [])
+            if weaker:
+                raise Refused(NOTHING_EARLIER)
             checked, digest = verify_on_spark(loaded, place, before, owner), None
         else:
             store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")

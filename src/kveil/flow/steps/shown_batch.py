@@ -16,10 +16,10 @@ from kveil.words import count
 
 
 def lapses_of_batch(archive: Archive, archived: Archived, batch: AppliedBatch, *, weaker: bool) -> list[str]:
-    """Say how many people whom other releases show get less than these promised, once a batch is shown.
+    """Say how many people who were shown before get less than was promised, once a batch shows them again.
 
-    Raises Unmeetable unless a ``weaker`` outcome is allowed. Who is in the new records alone is judged with the release
-    that they are shown as: nobody promised them more.
+    Raises Unmeetable where another release of the archive promised it, unless a ``weaker`` outcome is allowed. Who is
+    in the new records alone is judged with the release that they are shown as: nobody promised them more.
     """
     others = [
         part
@@ -27,26 +27,42 @@ def lapses_of_batch(archive: Archive, archived: Archived, batch: AppliedBatch, *
         if one.number != archived.number
         for part in releases_with_batches(one, one.batches)
     ]
+    before = [*others, *releases_with_batches(archived, archived.batches)]
     after = [*others, *releases_with_batches(archived, [*archived.batches, batch])]
     if len(after) == 1:
         return []
-    before = [*others, *releases_with_batches(archived, archived.batches)]
-    told_before = pl.concat([_linked(one).shown[PERSON] for one in before]).unique()
     fallen = _fallen(after, archived)
-    fallen = fallen.filter(fallen.is_in(told_before.implode()))
+    fallen = fallen.filter(fallen.is_in(_people_of(before, fallen).implode()))
     fallen = fallen.filter(~fallen.is_in(_fallen(before, archived).implode()))
-    if not len(fallen):
-        return []
-    people = count(len(fallen), "person")
-    if weaker:
-        verb = "gets" if len(fallen) == 1 else "get"
-        return [f"{people} whom {archive.folder.name} showed before {verb} less than was promised, as --weaker allows."]
-    raise Unmeetable(
-        f"with the new records, {people} whom {archive.folder.name} showed before would get less than was promised, "
-        "since they would be shown once more; nothing was written. Take them out of the new records, make a release "
-        "with --previous, or give --weaker to allow it.",
-        lost=len(fallen),
-    )
+    elsewhere = fallen.is_in(_people_of(others, fallen).implode())
+    again, theirs = int((~elsewhere).sum()), int(elsewhere.sum())
+    told = []
+    if theirs and not weaker:
+        raise Unmeetable(
+            f"with the new records, {count(theirs, 'person')} whom other releases of {archive.folder.name} show would "
+            "get less than these promised; nothing was written. Take out of the new records whom they show, make a "
+            "release with --previous, or give --weaker to allow it.",
+            lost=theirs,
+        )
+    if theirs:
+        verb = "gets" if theirs == 1 else "get"
+        told.append(
+            f"{count(theirs, 'person')} whom other releases of {archive.folder.name} show {verb} less than these "
+            "promised, which --weaker allows."
+        )
+    if again:
+        verb = "is" if again == 1 else "are"
+        told.append(
+            f"{count(again, 'person')} whom the release, or an earlier batch, showed before {verb} in smaller or less "
+            "diverse company once both are laid side by side, since some of them are shown once more; where that "
+            "matters, take those out of the new records."
+        )
+    return told
+
+
+def _people_of(releases: Sequence[Archived], none: pl.Series) -> pl.Series:
+    """Return the people whom some releases show, like ``none`` where there are none."""
+    return pl.concat([none.head(0), *(_linked(one).shown[PERSON] for one in releases)]).unique()
 
 
 def _linked(one: Archived) -> LinkedRelease:
