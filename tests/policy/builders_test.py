@@ -1,27 +1,41 @@
-"""Hierarchies that are built over values."""
+"""Hierarchies that a policy describes: the way up of values, and what labels they can have at all."""
 
 from __future__ import annotations
 
-from kveil.policy.builders import LONGEST_NAME, balanced_lines
+from kveil.policy.attributes import Attribute, Hierarchy
+from kveil.policy.builders import build_lines, is_real, label_test
+from label_reader import is_true
 
 
-def labels_of(counts: dict[str, int], least: int) -> set[str]:
-    return {label for line in balanced_lines(counts.items(), 2, least=least) for label in line[1:-1]}
+def spec_of(written: object) -> Hierarchy:
+    spec = Attribute.read({"role": "quasi-identifier", "hierarchy": written}, "here").hierarchy
+    assert spec is not None
+    return spec
 
 
-def test_runs_are_named_by_their_first_and_last_frequent_value() -> None:
-    counts = {"Ankle": 5, "Arm": 1, "Back": 5, "Knee": 5, "Neck": 5, "Wrist": 5}
-    assert labels_of(counts, 2) == {"Ankle … Knee", "Ankle … Back", "run 3", "Neck … Wrist"}
+def test_leaves_stand_in_their_natural_order_and_what_is_not_known_is_told() -> None:
+    built, unknown = build_lines(spec_of({"intervals": {"from": 0, "to": 20, "widths": [10]}}), ["12", "5", "x"], "n")
+    assert [line[0] for line in built.lines] == ["5", "12"]
+    assert unknown == ["x"]
 
 
-def test_a_value_in_which_a_rare_one_can_be_read_names_no_run() -> None:
-    counts = {"Cardiology": 9, "Plastic": 1, "Surgery": 9, "Surgery-Plastic": 9, "Urology": 9, "Virology": 9}
-    assert any("Surgery-Plastic" in label for label in labels_of(counts, 1))
-    assert not any("Plastic" in label for label in labels_of(counts, 2))
-    # A rare value that is a part of a word cannot be read there.
-    assert any("Surgery-Plastics" in label for label in labels_of({**counts, "Surgery-Plastics": 9}, 2))
+def test_labels_of_dates_hold_for_their_dates() -> None:
+    built, unknown = build_lines(spec_of({"dates": ["month", "year"]}), ["2016-04-02", "2016-12-31 23:59"], "d")
+    assert not unknown
+    assert all(is_true(label, line[0]) for line in built.lines for label in line[1:])
 
 
-def test_a_very_long_value_names_no_run() -> None:
-    counts = {letter * (LONGEST_NAME + 1): 9 for letter in "abcdef"}
-    assert all(label.startswith("run ") for label in labels_of(counts, 2))
+def test_a_label_that_no_value_could_give_is_known_to_be_none() -> None:
+    of_dates = label_test(spec_of({"dates": ["month", "year"]}), None)
+    assert of_dates("2016-04")
+    assert not of_dates("2016-13")
+    of_numbers = label_test(spec_of({"intervals": {"from": 0, "to": 20, "widths": [10]}}), None)
+    assert of_numbers("0-9")
+    assert not of_numbers("1-9")
+    assert label_test(spec_of({"mask": {"keep": [2]}}), None)("anything")
+
+
+def test_numbers_with_a_fraction_make_intervals_half_open() -> None:
+    assert is_real(["1", "2.5"])
+    assert not is_real(["1", "2.0"])
+    assert is_real(["[0,10)"])

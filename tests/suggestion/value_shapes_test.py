@@ -85,8 +85,8 @@ def test_times_of_day_go_under_hours_that_name_no_minute() -> None:
     assert way is not None
     assert way.lines is not None
     lines = {line[0]: line[1:] for line in way.lines}
-    assert lines["07:15"] == lines["7:45"] == ("07h", "06h-11h", "*")
-    assert lines["23:59:59"] == ("23h", "18h-23h", "*")
+    assert lines["07:15"] == lines["7:45"] == ("07h", "06h to before 12h", "*")
+    assert lines["23:59:59"] == ("23h", "18h to before 24h", "*")
     assert clock(column(["24:00", "07:15"])) is None
 
 

@@ -15,7 +15,8 @@ from kveil.files import read_table
 from kveil.flow.steps.inputs import read
 from kveil.flow.steps.places import input_path
 from kveil.policy.attributes import STAR, Attribute, Ranges
-from kveil.policy.builders import balanced_lines, build_lines
+from kveil.policy.balanced import balanced_lines
+from kveil.policy.builders import build_lines
 from kveil.policy.hierarchy import read_hierarchy_file
 from kveil.policy.lines import Lines, check_lines, collapse
 from kveil.policy.model import Policy
@@ -112,7 +113,7 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> Hierar
 def build_hierarchy(data: Path, column: str, builder: str, *, k: int = 5) -> str:
     """Return a hierarchy file over a column's values, made by a builder or balanced by frequency.
 
-    A balanced one has runs of values, named by values that occur at least ``k`` times.
+    A balanced one has runs of values, named by beginnings that at least ``k`` records have, or by nobody's numbers.
     """
     values = _column(data, column).drop_nulls()
     name, _, fan_out = builder.partition(":")

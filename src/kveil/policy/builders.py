@@ -1,24 +1,19 @@
-"""Hierarchies that a policy describes instead of listing: intervals, masks, dates, and balanced trees over values."""
+"""Hierarchies that a policy describes instead of listing: intervals, masks and dates."""
 
 from __future__ import annotations
 
 import datetime
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache
-from itertools import count
-from typing import Any
 
-from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask
 from kveil.policy.interval_scale import LONGEST_WHOLE, IntervalScale
 from kveil.policy.lines import Line, Lines, check_lines
 from kveil.policy.numbers import is_whole, parse_number
 
-LONGEST_NAME = 80  # characters of a value that may name a run
-_WORD_ENDS = re.compile(r"\b|^|$")
 _TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
 
@@ -148,76 +143,6 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
         # Only a value that looks masked already can stand in another one's way.
         check_lines(lines, where, remedy="rename the values that contain `*`, or use a hierarchy file")
     return Lines(tuple(lines), STAR, built=True), unknown
-
-
-def balanced_lines(
-    counts: Iterable[tuple[str, int]], fan_out: int, *, order: Callable[[str], Any] | None = None, least: int
-) -> tuple[Line, ...]:
-    """Return a tree over values whose siblings hold about equally many records, in the order of their texts.
-
-    ``order`` gives values other places. Each level cuts its parent's run of values into at most ``fan_out`` parts
-    of about equal weight. Runs are named by values that occur at least ``least`` times, see ``name_runs``.
-    """
-    if fan_out < 2:
-        raise PolicyError("balanced:N needs N of at least 2.")
-    ordered = sorted(counts, key=lambda pair: (pair[0] if order is None else order(pair[0]), pair[0]))
-    lines: list[tuple[str, ...]] = []
-    runs = count(1)
-
-    def cut(run: list[tuple[str, int]], above: Line) -> None:
-        if len(run) <= fan_out:
-            lines.extend((value, *above) for value, _ in run)
-            return
-        total, seen = sum(weight for _, weight in run), 0
-        parts: list[list[tuple[str, int]]] = [[] for _ in range(fan_out)]
-        for value, weight in run:
-            parts[min(fan_out - 1, seen * fan_out // total)].append((value, weight))
-            seen += weight
-        filled = [part for part in parts if part]
-        for part in filled:
-            if len(part) == 1:
-                lines.append((part[0][0], *above))
-            elif len(filled) == 1:
-                lines.extend((value, *above) for value, _ in part)
-            else:
-                cut(part, (f"\0{next(runs)}", *above))
-
-    cut(ordered, (STAR,))
-    return name_runs(lines, dict(ordered), least)
-
-
-def name_runs(lines: Sequence[Line], counts: Mapping[str, int], least: int) -> tuple[Line, ...]:
-    """Return a tree of runs of values with its inner nodes named by their first and last frequent value.
-
-    A label is shown to everybody, so that it may only name values that occur at least ``least`` times: a rare value
-    tends to stand at the end of a run, and would tell that somebody has it though the record itself is left out. A
-    frequent value in which a rare one can be read (`Surgery-Plastic`, where somebody has `Plastic`) names no run
-    either, nor does a very long one. Runs that such values do not name, or do not tell apart, are numbered.
-    """
-    rare = {line[0] for line in lines if counts.get(line[0], 0) < least}
-    common = [line[0] for line in lines if line[0] not in rare and len(line[0]) <= LONGEST_NAME]
-    harmless = {value for value in common if not _reads_one_of(value, rare)}
-    frequent: dict[str, list[str]] = {}
-    for line in lines:
-        for label in reversed(line[1:-1]):  # inner nodes, those above first
-            ends = frequent.setdefault(label, [])
-            if line[0] in harmless:
-                ends.append(line[0])
-    taken = {line[0] for line in lines} | {lines[0][-1]} if lines else set()
-    names: dict[str, str] = {}
-    for number, (label, values) in enumerate(frequent.items(), 1):
-        name = f"{values[0]} … {values[-1]}" if len(values) > 1 else f"run {number}"
-        while name in taken:
-            name = f"run {number}" if " … " in name else f"{name}*"
-        taken.add(name)
-        names[label] = name
-    return tuple((line[0], *(names[label] for label in line[1:-1]), line[-1]) for line in lines)
-
-
-def _reads_one_of(text: str, values: Set[str]) -> bool:
-    """Tell whether some whole words of a text, one after the other, are one of the values."""
-    ends = [match.start() for match in _WORD_ENDS.finditer(text)]
-    return any(text[start:end] in values for i, start in enumerate(ends) for end in ends[i + 1 :])
 
 
 def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -12,8 +12,10 @@ from importlib.resources import files
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute
-from kveil.policy.builders import balanced_lines, build_lines, name_runs
+from kveil.policy.balanced import balanced_lines
+from kveil.policy.builders import build_lines
 from kveil.policy.lines import Line, check_lines
+from kveil.policy.months import read_months
 from kveil.policy.numbers import show_number
 from kveil.policy.written import IntervalKeys, WrittenBuilder
 from kveil.suggestion.profile import Profile, usual_k
@@ -23,7 +25,16 @@ ONE, TWO, FIVE, TEN = Decimal(1), Decimal(2), Decimal(5), Decimal(10)
 LATER = "open for what a later table brings"
 TAILS = (0.0, 0.01, 0.02, 0.05, 0.1)  # of the records, that one open band at each end may take
 ENOUGH = 8  # different numbers between the tails, else there is nothing to cut into bands
+MOSTLY = 0.9  # of a column's values have a form that tells how they become coarser
 FEW = 8  # as many values need no steps between themselves and `*`
+
+
+@dataclass(frozen=True)
+class Order:
+    """What runs of values go by: numbers that another column, ``about``, has for them; else what the values are."""
+
+    of: Mapping[str, Decimal] | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,7 @@ class Way:
     builder: WrittenBuilder | None = None
     lines: tuple[Line, ...] | None = None
     doubtful: bool = False
-    runs: bool = False
+    runs: Order | None = None
 
 
 @cache
@@ -143,18 +154,33 @@ def dates(profile: Profile) -> Way | None:
     if profile.share("month") == 1:
         lines = [(text, text[:4], f"{text[:3]}*", STAR) for text in sorted(profile.texts)]
         return Way("months: year, decade", lines=tree_of(lines))
-    if profile.share("day_first") == 1:
-        parts = {text: [int(part) for part in re.split(r"[./-]", text)] for text in profile.texts}
-        first, second = max(p[0] for p in parts.values()), max(p[1] for p in parts.values())
-        month = 1 if first > 12 >= second else 0 if second > 12 >= first else None
-        lines = []
-        for text, part in sorted(parts.items()):
-            year = f"{part[2]:04d}"
-            steps = (f"{year}-{part[month]:02d}",) if month is not None else ()
-            lines.append((text, *steps, year, f"{year[:3]}*", STAR))
-        unsure = "" if month is not None else ", day and month cannot be told apart"
-        return Way(f"dates: {'month, ' if month is not None else ''}year, decade{unsure}", lines=tree_of(lines))
-    return None
+    return _written_dates(profile)
+
+
+def _written_dates(profile: Profile) -> Way | None:
+    """Return months, years and decades of dates in other notations; few others beside them become `*` at once."""
+    if profile.share("day_first") + profile.share("year_first") < MOSTLY:
+        return None
+    months = read_months(profile.texts)
+    strange = profile.distinct - len(months.of)
+    if strange > (1 - MOSTLY) * profile.distinct:
+        return None
+    lines: list[Line] = []
+    for text in sorted(profile.texts):
+        if text in months.of:
+            year, month = months.of[text]
+            steps = (f"{year:04d}-{month:02d}",) if months.known else ()
+            lines.append((text, *steps, f"{year:04d}", f"{year // 10:03d}*", STAR))
+        else:
+            lines.append((text, STAR))
+    tree = tree_of(lines)
+    if tree is None:
+        return None
+    told = f"dates: {'month, ' if months.known else ''}year, decade"
+    told += "" if months.known else ", day and month cannot be told apart"
+    if strange:
+        told += f"; {count(strange, 'value')} of {profile.distinct} no dates, directly under `*`"
+    return Way(told, lines=tree, doubtful=strange > 0)
 
 
 def _knows(builder: WrittenBuilder, profile: Profile) -> bool:
@@ -256,9 +282,7 @@ def codes(profile: Profile) -> Way | None:
     """Return runs of whole numbers that stand for something, in their order; few need no steps."""
     if profile.distinct <= FEW or profile.numbers is None:
         return None
-    return balanced_runs(
-        profile, order={text: Decimal(text) for text in profile.texts}, told="numbers that stand for something"
-    )
+    return balanced_runs(profile, told="numbers that stand for something")
 
 
 def prefixes(profile: Profile) -> Way | None:
@@ -280,24 +304,36 @@ def prefixes(profile: Profile) -> Way | None:
     return Way("values under the word they begin with", lines=tree, doubtful=True) if tree else None
 
 
-def balanced_runs(profile: Profile, *, order: Mapping[str, Decimal] | None = None, told: str = "no known tree") -> Way:
-    """Return runs of values in an order, by default that of their texts, about equally frequent: a last resort."""
-    ordered = None if order is None else order.__getitem__
-    lines = tree_of(list(balanced_lines(profile.counts, 5, order=ordered, least=usual_k(profile.rows))))
+AS_VALUES = Order()
+
+
+def balanced_runs(profile: Profile, *, order: Order = AS_VALUES, told: str = "no known tree") -> Way:
+    """Return runs of values in an order, about equally frequent: a last resort."""
+    lines = _run_lines(profile.counts, order, usual_k(profile.rows))
     if lines is None or max(map(len, lines)) < 3:
         return Way(f"{count(profile.distinct, 'value')}, no steps in between")
+    if order.about:
+        how = f"values in the order of {order.about}"
+    else:
+        how = "values in the order of their numbers" if profile.numbers is not None else "values by how they begin"
     return Way(
-        f"{told}: values in the order of {'their texts' if order is None else 'their numbers'}, cut into runs that are "
-        "about equally frequent; a tree by meaning would be better",
+        f"{told}: {how}, cut into runs that are about equally frequent; a tree by meaning would be better",
         lines=lines,
         doubtful=True,
-        runs=True,
+        runs=order,
     )
 
 
-def runs_named_for_people(way: Way, people: Mapping[str, int], least: int) -> Way:
-    """Return runs named by values that at least so many people have, whatever their number of records."""
-    return way if way.lines is None else replace(way, lines=name_runs(way.lines, people, least))
+def _run_lines(counts: Iterable[tuple[str, int]], order: Order, least: int) -> tuple[Line, ...] | None:
+    return tree_of(balanced_lines(counts, 5, least=least, order=order.of, about=order.about))
+
+
+def runs_of_people(way: Way, people: Mapping[str, int], least: int) -> Way:
+    """Return runs with beginnings that at least so many people have, whatever their number of records."""
+    if way.lines is None or way.runs is None:
+        return way
+    counts = [(line[0], people.get(line[0], 0)) for line in way.lines]
+    return replace(way, lines=_run_lines(counts, way.runs, least))
 
 
 def first_of(profile: Profile, *ways: Callable[[Profile], Way | None]) -> Way:

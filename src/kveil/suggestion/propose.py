@@ -11,7 +11,7 @@ from kveil.discover.coded_columns import Columns
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
-from kveil.suggestion.hierarchy_guesses import balanced_runs, runs_named_for_people
+from kveil.suggestion.hierarchy_guesses import Order, balanced_runs, runs_of_people
 from kveil.suggestion.profile import Profile, count_texts, missing_in, profile_of, usual_k
 from kveil.suggestion.roles import Guess, find_individual, guess_column, hierarchy_for
 from kveil.words import count, row_noun
@@ -205,7 +205,8 @@ def _in_order(guess: Guess, guesses: dict[str, Guess], rules: list[tuple[str, st
             numbers = {text: parse_number(number) for text, number in pairs.iter_rows()}
             order = {text: number for text, number in numbers.items() if number is not None}
             if all(text in order for text in guess.profile.texts):
-                way = replace(balanced_runs(guess.profile, order=order, told=f"by {right}"), doubtful=False)
+                way = balanced_runs(guess.profile, order=Order(order, right), told=f"by {right}")
+                way = replace(way, doubtful=False)
                 return replace(guess, way=way)
     return guess
 
@@ -243,11 +244,11 @@ def _of_several_records(
 def _named_by_people(guess: Guess, guesses: list[Guess], texts: dict[str, pl.Series]) -> Guess:
     """Name runs of values by how many people have each, where people have several records."""
     individual = next((other.name for other in guesses if other.role == "individual"), None)
-    if individual is None or guess.way is None or not guess.way.runs or guess.name not in texts:
+    if individual is None or guess.way is None or guess.way.runs is None or guess.name not in texts:
         return guess
     pairs = pl.DataFrame({"person": texts[individual], "value": texts[guess.name]}).unique()
     people = dict(pairs.drop_nulls().group_by("value").len().iter_rows())
-    return replace(guess, way=runs_named_for_people(guess.way, people, usual_k(texts[individual].n_unique())))
+    return replace(guess, way=runs_of_people(guess.way, people, usual_k(texts[individual].n_unique())))
 
 
 def _suggest_k(guesses: list[Guess], rows: int, texts: dict[str, pl.Series]) -> tuple[int, str]:

@@ -102,7 +102,7 @@ def _form_that_names(profile: Profile) -> str | None:
 
 
 def _is_date(profile: Profile) -> bool:
-    return any(profile.share(form) > 0.9 for form in ("date", "day_first", "month"))
+    return any(profile.share(form) > 0.9 for form in ("date", "day_first", "year_first", "month"))
 
 
 def hierarchy_for(profile: Profile) -> Way:

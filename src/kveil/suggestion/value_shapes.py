@@ -83,7 +83,7 @@ def clock(profile: Profile) -> Way | None:
         hour = int(text.strip().split(":")[0])
         part = hour // 6 * 6
         # `14:00-14:59` would name 14:00, a time that somebody may have who is left out.
-        lines.append((text, f"{hour:02d}h", f"{part:02d}h-{part + 5:02d}h", STAR))
+        lines.append((text, f"{hour:02d}h", f"{part:02d}h to before {part + 6:02d}h", STAR))
     tree = tree_of(lines)
     return Way("times of day: hour, quarter of the day", lines=tree) if tree else None
 
