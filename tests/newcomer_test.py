@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -68,6 +69,62 @@ def test_d3_labels_that_init_makes_hold_for_every_value_below_them(tmp_path: Pat
     assert done.code == 0, done.err
     given = ["--original", tmp_path / "t.csv", "--owner", tmp_path / "o.json"]
     assert run("verify", tmp_path / "t.yaml", "--release", tmp_path / "r.csv", *given).code == 0
+
+
+HOODS = {"*": {"Other": ["Hale"], "%s": ["ECCO", "East Phillips", "Folwell"]}}
+
+
+def hood_files(folder: Path, label: str) -> list[str | Path]:
+    """Write a table, its release and a policy with a tree whose node has this label; return how to verify it."""
+    tree = {"*": {label: HOODS["*"]["%s"], "Other": HOODS["*"]["Other"]}}
+    policy = {
+        "kveil": 1,
+        "data": {"path": "t.csv"},
+        "attributes": {"hood": {"role": "quasi-identifier", "hierarchy": {"tree": tree}}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "release": {"order": "keep"},
+        "algorithm": "datafly",
+    }
+    (folder / "p.yaml").write_text(json.dumps(policy), encoding="utf-8")
+    hoods = ["ECCO", "ECCO", "East Phillips", "Folwell", "Folwell", "Hale", "Hale"]
+    pl.DataFrame({"hood": hoods}).write_csv(folder / "t.csv")
+    pl.DataFrame({"hood": [label] * 5 + ["Other"] * 2}).write_csv(folder / "r.csv")
+    return [folder / "p.yaml", "--release", folder / "r.csv"]
+
+
+@pytest.mark.parametrize("label", ["ECCO … Folwell", "Eb… to Fo…", "F… to H…"])
+def test_d3_verify_finds_a_label_with_two_ends_that_a_value_below_lies_outside_of(tmp_path: Path, label: str) -> None:
+    verify = hood_files(tmp_path, label)
+    for given in ([], ["--original", tmp_path / "t.csv"]):
+        done = run("verify", *verify, *given)
+        assert done.code == 1
+        assert "found: hood shows a label with two ends that a value below lies outside of" in done.out
+    done = run("anonymize", verify[0], "-o", tmp_path / "new.csv")
+    assert done.code == 2
+    assert "rename such labels" in done.err
+    assert not (tmp_path / "new.csv").exists()
+    assert "the hierarchy of hood has 1 label with two ends" in run("check", verify[0]).out
+
+
+@pytest.mark.parametrize("label", ["E… to F…", "East-Folwell", "E and F", "Central", "part 1 of 2"])
+def test_d3_verify_finds_nothing_in_labels_that_hold_or_are_no_range(tmp_path: Path, label: str) -> None:
+    verify = hood_files(tmp_path, label)
+    assert run("verify", *verify, "--original", tmp_path / "t.csv").code == 0
+    assert run("anonymize", verify[0], "-o", tmp_path / "new.csv").code == 0
+    assert "two ends" not in run("check", verify[0]).out
+
+
+def test_d3_hierarchy_check_and_build_agree_on_what_labels_say(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text("18;18-25;*\n26;18-25;*\n30;26-40;*\n", encoding="utf-8")
+    assert "1 label with two ends" in run("hierarchy", "check", tmp_path / "h.csv").out
+    hoods = [f"{word} {end}" for word in BREEDS.split() for end in ("East", "west", "2")]
+    pl.DataFrame({"hood": hoods * 6}).write_csv(tmp_path / "t.csv")
+    build = run("hierarchy", "build", tmp_path / "t.csv", "--column", "hood", "--as", "balanced")
+    (tmp_path / "b.csv").write_text(build.out, encoding="utf-8")
+    assert "two ends" not in run("hierarchy", "check", tmp_path / "b.csv").out
+    lines = [line.split(";") for line in build.out.splitlines()]
+    assert all(is_true(label, value) for value, *above in lines for label in above)
+    assert any("…" in label for line in lines for label in line)
 
 
 # D4: why l cannot be had

@@ -13,6 +13,7 @@ from kveil.algorithms.algorithm import Algorithm, check_divide
 from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.registry import algorithms_honouring, check_honours, demands_not_honoured, find, finds_the_same
 from kveil.algorithms.settle import settle_unless_dearer
+from kveil.algorithms.telling_labels import find_telling, refuse_labels
 from kveil.engines.solver import Solved, check_options, finish_solution, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.free_form import GivenOptions
@@ -67,6 +68,7 @@ class Trial:
     left_out: bool = False  # not begun, since its effort on this table is too high
     beaten: bool = False  # stopped, since it can only lose more than another one
     cut: bool = False  # its time was over when it came back, perhaps with no more than its best so far
+    telling: bool = False  # what it found is not to be taken: its labels tell too much
 
 
 class TriedEntry(TypedDict):
@@ -237,6 +239,8 @@ def trials(
         trial = _try(algorithm, table, options.get(algorithm.name, {}), stop, progress)
         if timed and trial.solved is not None and stop.late:
             trial = replace(trial, cut=True, reason=f"{OVER} after {trial.seconds:.0f} seconds: it may not be its best")
+        if choosing:
+            trial = _passed_over(table, trial)
         if trial.beaten and best is not None:
             trial = replace(trial, reason=f"was stopped: whatever it finds loses more than {best.algorithm.name}")
         best = _better(best, trial, table.policy)
@@ -245,15 +249,21 @@ def trials(
         yield trial
 
 
+def _passed_over(table: Table, trial: Trial) -> Trial:
+    """Return a trial as it was, or as a failure where labels of what it found would name a rare value."""
+    told = None if trial.solved is None else refuse_labels(table, trial.solved.solution)
+    return trial if told is None else replace(trial, failure=told, reason=str(told), telling=True)
+
+
 def _finds_the_same(algorithm: Algorithm, trial: Trial, policy: Policy) -> bool:
     found = None if trial.solved is None else trial.solved.solution
     return finds_the_same(algorithm, trial.algorithm, found, policy)
 
 
 def _better(best: Trial | None, trial: Trial, policy: Policy) -> Trial | None:
-    """Return the one of two trials that loses less, the first of equals."""
-    if best is None or best.solved is None or trial.solved is None:
-        return best if trial.solved is None else trial
+    """Return the one of two trials that loses less, the first of equals; one whose labels tell too much is none."""
+    if best is None or best.solved is None or trial.solved is None or trial.telling:
+        return best if trial.solved is None or trial.telling else trial
     return trial if loses_less(trial.solved.losses, best.solved.losses, policy) else best
 
 
@@ -313,7 +323,7 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
 
 def _told(trial: Trial, policy: Policy) -> Tried:
     """Return what the account tells of a trial."""
-    if trial.solved is None:
+    if trial.solved is None or trial.telling:
         return Tried(trial.algorithm.name, None, trial.reason, late=trial.late, left_out=trial.left_out)
     return Tried(trial.algorithm.name, trial.solved.losses.of(policy.loss), trial.reason)
 
@@ -327,9 +337,14 @@ def _none_ran(tried: list[Tried]) -> Unmeetable:
 
 
 def _nearer(failure: KveilError | None, other: KveilError | None) -> KveilError | None:
-    """Return the failure that would have to suppress fewer, the first of equals; what tells no number comes last."""
+    """Return the failure that would have to suppress fewer, the first of equals; what tells no number comes last.
+
+    Before all comes that a label is to be renamed: there would be a release then.
+    """
     if failure is None or other is None:
         return failure or other
+    if isinstance(failure, PolicyError) or isinstance(other, PolicyError):
+        return failure if isinstance(failure, PolicyError) else other
     lost, others = getattr(failure, "lost", None), getattr(other, "lost", None)
     if others is not None and (lost is None or others < lost):
         return other
@@ -345,6 +360,8 @@ def _refined(table: Table, chosen: Attempt, tries: float, progress: Progress) ->
     new = refine(table, chosen.solution, tries, None, progress)
     refined = finish_solution(table, settle_unless_dearer(table, new, chosen.solution))
     if not loses_less(refined.losses, chosen.losses, table.policy):
+        return chosen
+    if find_telling(table, refined.solution) is not None:
         return chosen
     options = {"refine": "normal" if tries == NORMAL else tries}
     return replace(chosen, options=options, solution=refined.solution, losses=refined.losses)

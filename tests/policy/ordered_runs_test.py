@@ -8,9 +8,9 @@ import pytest
 
 from kveil.policy.ordered_runs import (
     cut_evenly,
-    month_scale,
+    month_cuts,
+    number_cuts,
     number_of,
-    number_scale,
     ordered_lines,
     roundest_between,
 )
@@ -38,13 +38,13 @@ def test_runs_meet_at_the_roundest_number_between_them(low: str, high: str, cut:
 
 def test_the_outermost_runs_of_numbers_are_open() -> None:
     values = {str(number): Decimal(number) for number in (1, 2, 3, 7, 8, 500)}
-    lines = ordered_lines(values, dict.fromkeys(values, 1), number_scale(), 2)
+    lines = ordered_lines(values, dict.fromkeys(values, 1), number_cuts(), 2)
     assert lines is not None
     assert {label for line in lines for label in line[1:-1]} == {"below 5", "below 2.5", "above 5", "5 to 100"}
 
 
 def test_runs_of_months_meet_at_the_beginning_of_a_year_where_they_can() -> None:
-    months = month_scale()
+    months = month_cuts()
     assert months.between(number_of(2015, 6), number_of(2017, 2)) == number_of(2017, 1)
     assert months.between(number_of(2015, 6), number_of(2015, 9)) == number_of(2015, 7)
     start, year, end = number_of(2016, 4), number_of(2017, 1), number_of(2019, 1)

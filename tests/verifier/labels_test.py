@@ -10,8 +10,8 @@ import pytest
 
 from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
-from kveil.verifier.labels import LONGEST, _names_one_of, _words, bounds_of_somebody, telling_labels
-from kveil.verifier.release import lay_beside
+from kveil.verifier.labels import bounds_of_somebody, misleading_labels, telling_labels, untrue_ends
+from kveil.verifier.release import checkable_rows, lay_beside
 
 TOWNS = """
 kveil: 1
@@ -33,9 +33,15 @@ def told(label: str, was: list[str], shown: list[str]) -> list[str]:
         ("Alta … Moss", ["Alta", "Bodo", "Moss"], ["Alta … Moss"] * 3, True),
         ("Alta … Moss", ["Alta", "Alta", "Moss", "Moss", "Bodo"], ["Alta … Moss"] * 5, False),  # nobody is rare
         ("Alta … Moss", ["Alta", "Bodo", "Moss"], ["Alta", "Bodo", "Moss"], False),  # not shown
-        ("Alta and more", ["Alta", "Bodo", "Alta"], ["Alta and more", "Bodo", "Alta"], False),  # released itself
+        ("Alta and more", ["Alta", "Bodo", "Moss"], ["Alta and more"] * 3, False),  # a word of it
+        ("Alta, Bodo", ["Alta", "Bodo", "Moss"], ["Alta, Bodo"] * 3, True),
+        ("{Alta; Bodo}", ["Alta", "Bodo", "Moss"], ["{Alta; Bodo}"] * 3, True),
+        ("Alta to Moss", ["Alta", "Bodo", "Moss"], ["Alta to Moss"] * 3, True),
+        ("Alta-Moss", ["Alta", "Bodo", "Moss"], ["Alta-Moss"] * 3, True),
+        ("Alta Moss", ["Alta", "Bodo", "Moss"], ["Alta Moss"] * 3, False),
+        ("Alta … Moss", ["Alta", "Bodo", "Moss"], ["Alta … Moss", "Bodo", "Moss"], True),
         ("North", ["Alta", "Bodo", "Moss"], ["North"] * 3, False),
-        ("Altafjord", ["Alta", "Bodo", "Moss"], ["Altafjord"] * 3, False),  # no whole word
+        ("Altafjord", ["Alta", "Bodo", "Moss"], ["Altafjord"] * 3, False),
         ("Alta … Moss", ["Bodo", "Bodo", "Moss"], ["Alta … Moss"] * 3, False),  # the tree names what nobody has
     ],
 )
@@ -45,16 +51,38 @@ def test_a_label_tells_where_it_names_a_rare_value_that_is_released_nowhere(
     assert bool(told(label, was, shown)) == tells
 
 
-def test_words_of_a_label_are_all_runs_of_whole_words() -> None:
-    assert {"Ny", "Alesund", "Ny-Alesund", "Ny-Alesund … x", "x"} <= set(_words("Ny-Alesund … x"))
-    assert "Ales" not in set(_words("Ny-Alesund"))
-    assert max(map(len, _words("a" * 2 * LONGEST))) == LONGEST
-
-
 def test_a_number_counts_in_runs_of_values_alone() -> None:
-    assert _names_one_of("3 … 7", {"7"})
-    assert not _names_one_of("up to 7", {"7"})
-    assert not _names_one_of("7", {"7"})  # the label itself
+    numbers = "{tree: {'*': {'%s': ['3', '5', '7'], Other: ['9']}}}"
+    for label, tells in (("3 … 7", True), ("3-7", False), ("up to 7", False)):
+        text = f"""
+kveil: 1
+attributes:
+  n: {{role: quasi-identifier, hierarchy: {numbers % label}}}
+privacy: [{{model: k-anonymity, k: 2}}]
+"""
+        policy = Policy.parse(text, "policy.yaml", Path())
+        was, shown = ["3", "5", "7", "9", "9"], [label] * 3 + ["9", "9"]
+        release, original = (table_of(pl.DataFrame({"n": own}), policy) for own in (shown, was))
+        assert bool(telling_labels(lay_beside(release, original, np.arange(5), policy), policy)) == tells
+
+
+@pytest.mark.parametrize(
+    ("label", "found"),
+    [("Alta … Bodo", True), ("Alta… to Bodo…", True), ("Alta-Bodo", False), ("North", False), ("Alta … Moss", False)],
+)
+def test_a_label_with_two_ends_that_a_value_lies_outside_of_is_found_without_the_original(
+    label: str, found: bool
+) -> None:
+    policy = Policy.parse(TOWNS % label, "policy.yaml", Path())
+    for shown in (label, "Alta"):  # one that is not shown misleads nobody
+        rows = checkable_rows(table_of(pl.DataFrame({"town": [shown] * 3}), policy), policy)
+        told = misleading_labels(rows, policy)
+        assert bool(told) == (found and shown == label)
+        assert all("town shows a label with two ends" in sentence for sentence in told)
+    lines = policy.fixed_lines("town")
+    assert lines is not None
+    assert untrue_ends(lines, [""]) == ([label] if found else [])
+    assert untrue_ends(lines, ["", "Moss"]) == []
 
 
 def test_bounds_are_nobodys_where_the_policy_asks_for_midpoints() -> None:

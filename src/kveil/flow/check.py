@@ -31,6 +31,7 @@ from kveil.table.encode import encode
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
+from kveil.verifier.labels import untrue_ends
 from kveil.words import count
 
 
@@ -141,8 +142,8 @@ def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, 
 
 
 def _warnings(table: Table) -> list[str]:
-    """Return where the policy promises nothing, and which spans will show exact extremes, as far as k tells."""
-    warnings = empty_promises(table.policy)
+    """Return where the policy promises nothing, which labels mislead, and which spans will show exact extremes."""
+    warnings = [*empty_promises(table.policy), *_labels_that_mislead(table.policy)]
     for name in exact_ranges(table.policy):
         over = [model for model in table.policy.privacy if name in table.policy.attributes_of(model)]
         k = max((named_k(model) or 1 for model in over), default=1)
@@ -240,3 +241,17 @@ def _with_width(table: Table, position: int, boundary: MaxWidth | None) -> Table
     attribute = policy.attributes[name].model_copy(update={"boundary": boundary})
     changed = policy.model_copy(update={"attributes": {**policy.attributes, name: attribute}})
     return table.changed(policy=changed)
+
+
+def _labels_that_mislead(policy: Policy) -> list[str]:
+    """Return which attributes have labels that no release may show, since they are false of values below them."""
+    warnings = []
+    for name in (*policy.quasi_identifiers, *policy.generalized):
+        fixed = policy.fixed_lines(name)
+        untrue = [] if fixed is None else untrue_ends(fixed, policy.data.missing)
+        if untrue:
+            warnings.append(
+                f"the hierarchy of {name} has {count(len(untrue), 'label')} with two ends that a value below lies "
+                "outside of; a release that shows one is refused. Rename such labels by what holds for all of them."
+            )
+    return warnings

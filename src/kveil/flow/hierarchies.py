@@ -20,6 +20,7 @@ from kveil.policy.builders import build_lines
 from kveil.policy.hierarchy import read_hierarchy_file
 from kveil.policy.lines import Lines, check_lines, collapse
 from kveil.policy.model import Policy
+from kveil.verifier.labels import untrue_ends
 from kveil.words import count, did_you_mean, listing
 
 
@@ -93,6 +94,13 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> Hierar
     if lines.root != STAR:
         sentences.append(
             f"Its root is {lines.root!r}, not `*`: suppressed records will show `*`, which it does not know."
+        )
+    untrue = untrue_ends(lines, ())
+    if untrue:
+        shown = listing([repr(label[:40]) for label in untrue], 3)
+        sentences.append(
+            f"It has {count(len(untrue), 'label')} with two ends that a value below lies outside of ({shown}): a "
+            "release that shows one is refused; rename such labels by what holds for all values below them."
         )
     if data is not None and column is not None:
         texts = _column(data, column).drop_nulls()

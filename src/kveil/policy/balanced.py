@@ -10,7 +10,7 @@ from kveil.errors import PolicyError
 from kveil.policy.lines import Line
 from kveil.policy.months import read_months
 from kveil.policy.numbers import parse_number
-from kveil.policy.ordered_runs import month_scale, number_of, number_scale, ordered_lines
+from kveil.policy.ordered_runs import month_cuts, number_cuts, number_of, ordered_lines
 from kveil.policy.text_runs import is_readable, text_lines
 
 LONGEST_NUMBER = 30  # characters of a text that is taken for a number
@@ -49,11 +49,11 @@ def _by_number(
     if order is not None:
         if not about or not is_readable(about):
             return None
-        return _unmistaken(ordered_lines(order, weights, number_scale(about), fan_out), weights)
+        return _unmistaken(ordered_lines(order, weights, number_cuts(about=about), fan_out), weights)
     numbers = {text: number for text in weights if (number := _number(text)) is not None}
     if len(numbers) < len(weights):
         return None
-    return _unmistaken(ordered_lines(numbers, weights, number_scale(), fan_out), weights)
+    return _unmistaken(ordered_lines(numbers, weights, number_cuts(), fan_out), weights)
 
 
 def _number(text: str) -> Decimal | None:
@@ -66,7 +66,7 @@ def _by_month(weights: Mapping[str, int], fan_out: int) -> list[Line] | None:
     numbers = {text: number_of(*month) for text, month in months.of.items()}
     if len(numbers) < len(weights) or len(set(numbers.values())) < 2:
         return None
-    return _unmistaken(ordered_lines(numbers, weights, month_scale(), fan_out), weights)
+    return _unmistaken(ordered_lines(numbers, weights, month_cuts(), fan_out), weights)
 
 
 def _unmistaken(lines: list[Line] | None, values: Mapping[str, int]) -> list[Line] | None:

@@ -21,7 +21,7 @@ DIGITS = 60  # of a number that a label may show
 
 
 @dataclass(frozen=True)
-class Scale(Generic[Key]):
+class Cutting(Generic[Key]):
     """How runs are cut and named: ``between`` two neighbours, and what a run is called by the two cuts around it."""
 
     between: Callable[[Key, Key], Key | None]
@@ -29,7 +29,7 @@ class Scale(Generic[Key]):
 
 
 def ordered_lines(
-    values: Mapping[str, Key], weights: Mapping[str, int], scale: Scale[Key], fan_out: int
+    values: Mapping[str, Key], weights: Mapping[str, int], how: Cutting[Key], fan_out: int
 ) -> list[Line] | None:
     """Return a tree of runs of values by their keys, each cut into at most so many about equally heavy ones.
 
@@ -47,14 +47,14 @@ def ordered_lines(
             return True
         cuts = [low]
         for one, other in pairwise(parts):
-            cut = scale.between(one[-1], other[0])
+            cut = how.between(one[-1], other[0])
             if cut is None:
                 return False
             cuts.append(cut)
         cuts.append(high)
         for part, (start, end) in zip(parts, pairwise(cuts), strict=True):
             alone = len(part) == 1 and len(by_key[part[0]]) == 1
-            if not grow(part, above if alone else (scale.name(start, end), *above), start, end):
+            if not grow(part, above if alone else (how.name(start, end), *above), start, end):
                 return False
         return True
 
@@ -64,13 +64,13 @@ def ordered_lines(
     return lines if grow(list(by_key), (STAR,), None, None) else None
 
 
-Place = TypeVar("Place", bound=Hashable)
+Thing = TypeVar("Thing", bound=Hashable)
 
 
-def cut_evenly(weights: Sequence[tuple[Place, int]], fan_out: int) -> list[list[Place]]:
+def cut_evenly(weights: Sequence[tuple[Thing, int]], fan_out: int) -> list[list[Thing]]:
     """Return things in their order in at most so many parts of about equal weight, two at least where there are two."""
     total, seen = max(sum(weight for _, weight in weights), 1), 0
-    parts: list[list[Place]] = [[] for _ in range(fan_out)]
+    parts: list[list[Thing]] = [[] for _ in range(fan_out)]
     for thing, weight in weights:
         parts[min(fan_out - 1, seen * fan_out // total)].append(thing)
         seen += weight
@@ -81,7 +81,7 @@ def cut_evenly(weights: Sequence[tuple[Place, int]], fan_out: int) -> list[list[
     return [together[:-1], together[-1:]]
 
 
-def number_scale(about: str = "") -> Scale[Decimal]:
+def number_cuts(*, about: str = "") -> Cutting[Decimal]:
     """Return how runs of numbers are cut and named; ``about`` is what the numbers are of, if not the values."""
     before = f"{about} " if about else ""
 
@@ -94,7 +94,7 @@ def number_scale(about: str = "") -> Scale[Decimal]:
             else f"{before}{show_number(low)} to {show_number(high)}"
         )
 
-    return Scale(roundest_between, name)
+    return Cutting(roundest_between, name)
 
 
 def roundest_between(low: Decimal, high: Decimal) -> Decimal | None:
@@ -113,7 +113,7 @@ def roundest_between(low: Decimal, high: Decimal) -> Decimal | None:
     return None
 
 
-def month_scale() -> Scale[int]:
+def month_cuts() -> Cutting[int]:
     """Return how runs of months are cut and named: at the beginning of a year where one lies between them."""
 
     def between(low: int, high: int) -> int | None:
@@ -131,7 +131,7 @@ def month_scale() -> Scale[int]:
             first, last = _month(low), _month(high - 1)
         return first if first == last else f"{first} to {last}"
 
-    return Scale(between, name)
+    return Cutting(between, name)
 
 
 def number_of(year: int, month: int) -> int:

@@ -1,9 +1,9 @@
 """Runs of texts by what they begin with.
 
 A label says with which letters the values below it begin: `Sa… to Sf…`, `Sg…`. That is true in whatever order a reader
-puts texts, capitals and accents: a run goes from one letter to another within one alphabet only, all in capitals or all
-in small letters, and what stands before is the same in all its values. Its ends are nobody's value: where two runs meet,
-the one begins with the letter after that with which the other ends, whether values begin with these or not.
+puts texts, capitals and accents: a run goes from one letter to another within one alphabet only, all in capitals or
+all in small letters, and what stands before is the same in all its values. Its ends are nobody's value: where two runs
+meet, one begins with the letter after that with which the other ends, whether values begin with these or not.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def text_lines(weights: Mapping[str, int], fan_out: int, least: int) -> list[Lin
     A single beginning is named if at least ``least`` records have it, and no label has a rarer value as words of its
     own. A run that letters cannot name is called by its place among the runs beside it.
     """
-    return _Forest(weights, fan_out, least).lines()
+    return _Beginnings(weights, fan_out, least).lines()
 
 
 @dataclass(frozen=True)
-class _Place:
+class _LetterPlace:
     """Where a sign stands: which alphabet, how far in it, capitals before small letters; None where in no alphabet."""
 
     alphabet: int | None
@@ -54,12 +54,12 @@ class _Place:
     case: int
 
 
-def _place_of(sign: str) -> _Place:
+def _place_of(sign: str) -> _LetterPlace:
     for alphabet, cases in enumerate(ALPHABETS):
         for case, (first, last) in enumerate(cases):
             if len(sign) == 1 and first <= sign <= last:
-                return _Place(alphabet, ord(sign) - ord(first), case)
-    return _Place(None, 0, 0)
+                return _LetterPlace(alphabet, ord(sign) - ord(first), case)
+    return _LetterPlace(None, 0, 0)
 
 
 def _signs_of(text: str) -> Sequence[str]:
@@ -85,12 +85,12 @@ class _Unit:
     signs: tuple[str, ...]
 
     @cached_property
-    def place(self) -> _Place:
-        return _place_of(self.signs[0]) if self.signs else _Place(None, 0, 0)
+    def place(self) -> _LetterPlace:
+        return _place_of(self.signs[0]) if self.signs else _LetterPlace(None, 0, 0)
 
 
 @dataclass(frozen=True)
-class _Run:
+class _LetterRun:
     """Units beside each other of all that there are at a place; letters between ``ends``, by alphabet."""
 
     units: Sequence[_Unit]
@@ -113,7 +113,7 @@ class _Run:
 
 
 @dataclass(frozen=True)
-class _Branch:
+class _Bough:
     """Values from ``start`` to ``end`` with what is above them; after ``depth`` signs they go on between ``ends``."""
 
     start: int
@@ -126,7 +126,7 @@ class _Branch:
     leaves: bool = False
 
 
-class _Forest:
+class _Beginnings:
     """Values in an order in which equal beginnings stand together, and what a tree over them asks of them."""
 
     def __init__(self, weights: Mapping[str, int], fan_out: int, least: int) -> None:
@@ -146,7 +146,7 @@ class _Forest:
     def lines(self) -> list[Line]:
         """Return the tree."""
         found: list[Line] = []
-        stack = [_Branch(0, len(self.values), (STAR,))]
+        stack = [_Bough(0, len(self.values), (STAR,))]
         while stack:
             branch = stack.pop()
             grown = self._grow(branch)
@@ -156,14 +156,14 @@ class _Forest:
                 stack.extend(reversed(grown))
         return found
 
-    def _grow(self, branch: _Branch) -> list[_Branch] | None:
+    def _grow(self, branch: _Bough) -> list[_Bough] | None:
         """Return the branches that values are cut into, None where they all are leaves.
 
         Runs that are numbered are not cut into runs that would be, too.
         """
         start, end = branch.start, branch.end
         few = branch.leaves or end - start <= self.fan_out or self._weight(start, end) < self.least
-        runs = [] if few or len(branch.above) > TALLEST else self._runs(start, end, self.fan_out, branch)
+        runs = [] if few or len(branch.above) > TALLEST else self._runs(start, end, self.fan_out, within=branch)
         if len(runs) < 2:
             return None
         alone = [run.end - run.start == 1 for run in runs]
@@ -173,18 +173,18 @@ class _Forest:
         grown = []
         for number, (run, label) in enumerate(zip(runs, labels, strict=True)):
             if alone[number] or (label is None and branch.numbered):
-                grown.append(_Branch(run.start, run.end, branch.above, leaves=True))
+                grown.append(_Bough(run.start, run.end, branch.above, leaves=True))
                 continue
             told = label or self._numbered(run, number + 1, len(runs))
             self.taken.add(told)
             above = (told, *branch.above)
-            grown.append(_Branch(run.start, run.end, above, run.depth, self._letters(run), numbered=label is None))
+            grown.append(_Bough(run.start, run.end, above, run.depth, self._letters(run), numbered=label is None))
         return grown
 
     def _weight(self, start: int, end: int) -> int:
         return self.sums[end] - self.sums[start]
 
-    def _runs(self, start: int, end: int, fan_out: int, within: _Branch | None = None) -> list[_Run]:
+    def _runs(self, start: int, end: int, fan_out: int, *, within: _Bough | None = None) -> list[_LetterRun]:
         """Return values cut by their next letter; one letter that most have is cut by the letter after it."""
         depth = _shared(self.keys[start], self.keys[end - 1])
         ends = {} if within is None or within.depth != depth else within.ends
@@ -192,11 +192,11 @@ class _Forest:
         if len(units) < 2:
             return []
         if not units[0].signs:  # what all others go on from stands by itself
-            alone = _Run(units, 0, 0, depth, ends)
-            return [alone, *self._cut_runs(_Run(units, 1, len(units) - 1, depth, ends), fan_out)]
-        return self._cut_runs(_Run(units, 0, len(units) - 1, depth, ends), fan_out)
+            alone = _LetterRun(units, 0, 0, depth, ends)
+            return [alone, *self._cut_runs(_LetterRun(units, 1, len(units) - 1, depth, ends), fan_out)]
+        return self._cut_runs(_LetterRun(units, 0, len(units) - 1, depth, ends), fan_out)
 
-    def _cut_runs(self, level: _Run, fan_out: int) -> list[_Run]:
+    def _cut_runs(self, level: _LetterRun, fan_out: int) -> list[_LetterRun]:
         """Return units in runs of about equal weight; letters and other signs apart where there is room for both."""
         units, depth, ends = level.units, level.depth, level.ends
         weights = [self._weight(unit.start, unit.end) for unit in units]
@@ -208,7 +208,7 @@ class _Forest:
             if fan_out - len(outer) >= 2:
                 inner = self._runs(units[heavy].start, units[heavy].end, fan_out - len(outer))
             if len(inner) > 1:
-                sides = [_Run(units, *span, depth, ends) for span in outer]
+                sides = [_LetterRun(units, *span, depth, ends) for span in outer]
                 return sorted([*sides, *inner], key=lambda run: run.start)
         letters = sum(unit.place.alphabet is not None for unit in level.own)
         middle = level.first + letters
@@ -222,7 +222,7 @@ class _Forest:
         for first, last, most in spans:
             blocks = self._blocks(units, weights, (first, last), depth)
             parts = cut_evenly([(block, sum(weights[block[0] : block[1] + 1])) for block in blocks], most)
-            runs += [_Run(units, part[0][0], part[-1][1], depth, ends) for part in parts]
+            runs += [_LetterRun(units, part[0][0], part[-1][1], depth, ends) for part in parts]
         return runs
 
     def _units(self, start: int, end: int, depth: int) -> list[_Unit]:
@@ -278,12 +278,12 @@ class _Forest:
         ends = [chr(ord(first) + letter) for first, _ in ALPHABETS[alphabet]]
         return all(end.isalnum() and (before + end).casefold() not in self.folded for end in ends)
 
-    def _letters(self, run: _Run) -> dict[int, tuple[int, int]]:
+    def _letters(self, run: _LetterRun) -> dict[int, tuple[int, int]]:
         """Return the letters of a run's alphabets between which it may be cut further."""
         alphabets = {unit.place.alphabet for unit in run.own}
         return {a: ends for a in alphabets if a is not None and (ends := self._ends(run, a)) is not None}
 
-    def _ends(self, run: _Run, alphabet: int) -> tuple[int, int] | None:
+    def _ends(self, run: _LetterRun, alphabet: int) -> tuple[int, int] | None:
         """Return the first and the last letter that a run's label may name of an alphabet; None where there is none."""
         before, own = self._beginning(run.start, run.depth), [u for u in run.own if u.place.alphabet == alphabet]
         first, last = ALPHABETS[alphabet][0]
@@ -303,7 +303,7 @@ class _Forest:
             high = next((c for c in down if self._nobodys(before, alphabet, c)), None)
         return None if low is None or high is None else (low, high)
 
-    def _label(self, run: _Run) -> str | None:
+    def _label(self, run: _LetterRun) -> str | None:
         """Return what the values of a run begin with; None where that cannot be said, or would name a rare value."""
         before = self._beginning(run.start, run.depth)
         if not is_readable(before) or before[:1].isspace():
@@ -333,7 +333,7 @@ class _Forest:
             pieces.append(f"{piece}…")
         return pieces
 
-    def _spanned(self, run: _Run, before: str, own: Sequence[_Unit], alphabet: int) -> list[str] | None:
+    def _spanned(self, run: _LetterRun, before: str, own: Sequence[_Unit], alphabet: int) -> list[str] | None:
         """Return beginnings with letters of an alphabet: one letter, or from one to another."""
         frequent = len(own) == 1 and self._weight(own[0].start, own[0].end) >= self.least
         if frequent and self._nobodys(before, alphabet, own[0].place.letter):
@@ -348,7 +348,7 @@ class _Forest:
             pieces.append(f"{before}{low}…" if low == high else f"{before}{low}… to {before}{high}…")
         return pieces
 
-    def _numbered(self, run: _Run, number: int, of: int) -> str:
+    def _numbered(self, run: _LetterRun, number: int, of: int) -> str:
         """Return the name of a run by its place among those beside it, after what is known of all of them."""
         before = self._beginning(run.start, run.depth)
         known = before and is_readable(before) and not before[:1].isspace() and before.casefold() not in self.folded

@@ -22,6 +22,7 @@ from kveil.algorithms.judge import PolicyJudge, Standing
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import without_part
 from kveil.algorithms.suppression import WAYS_OUT
+from kveil.algorithms.telling_labels import find_telling
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import Refused, Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
@@ -284,6 +285,8 @@ def lattice_effort(table: Table) -> float:
 def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator) -> Solution:
     """Search the whole lattice of full-domain levels; return the node that holds and loses least.
 
+    A node whose labels would name a rare value is passed over for the next one.
+
     Cost: O(tuples · attributes) for every node that is looked at, of which there may be as many as nodes in the
     lattice.
     """
@@ -296,6 +299,7 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
     lattice = LevelLattice(table)
     minimal, open_to, known = lattice.minimal()
     best: tuple[float, Tuples, Standing, Node] | None = None
+    telling: tuple[float, Tuples, Standing, Node] | None = None  # taken where all others tell too much, too
     cost = lattice.costs
     places = by_height(open_to)
     for place in places[np.argsort(cost.flat[places], kind="stable")].tolist():
@@ -306,9 +310,13 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
             continue
         state, standing, holds = lattice.judged(node)
         if holds:
-            loss = loss_of(table, lattice.judge.solution(state, standing, {}))
-            if best is None or loss < best[0]:
-                best = (loss, state, standing, node)
+            solution = lattice.judge.solution(state, standing, {})
+            found = (loss_of(table, solution), state, standing, node)
+            if find_telling(table, solution) is not None:
+                telling = found if telling is None or found[0] < telling[0] else telling
+            elif best is None or found[0] < best[0]:
+                best = found
+    best = best or telling
     if best is None:
         raise _unmeetable(lattice)
     _, state, standing, node = best

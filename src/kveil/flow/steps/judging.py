@@ -7,16 +7,16 @@ from kveil.errors import NotVerified, PolicyError
 from kveil.policy.model import Policy
 from kveil.verifier import Verdict
 from kveil.verifier.alignment import BesideOriginal
-from kveil.verifier.labels import telling_labels
+from kveil.verifier.labels import misleading_labels, telling_labels
 
 
 def check_verdict(verdict: Verdict, aligned: BesideOriginal, policy: Policy, algorithm: Algorithm) -> None:
-    """Raise where a release does not hold: its labels tell too much, or whoever made it has a defect."""
+    """Raise where a release does not hold: its labels tell too much or mislead, or whoever made it has a defect."""
     if verdict:
         return
-    telling = telling_labels(aligned, policy)
-    if verdict.findings == telling:
-        raise PolicyError(telling[0])
+    of_labels = {*telling_labels(aligned, policy), *misleading_labels(aligned.rows, policy)}
+    if of_labels.issuperset(verdict.findings):
+        raise PolicyError(verdict.findings[0])
     if algorithm.package is not None:
         raise NotVerified(
             f"the algorithm {algorithm.name} of {algorithm.package} made a release that the verifier "
