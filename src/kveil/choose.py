@@ -308,11 +308,13 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
     tried: list[Tried] = []
     best: Trial | None = None
     failure: KveilError | None = None
+    renaming: KveilError | None = None  # comes before all others: with other labels there would be a release
     for trial in trials(table, algorithms, options, progress, Allowance(whole.left, choosing=True, spare=True)):
         tried.append(_told(trial, policy))
         best, failure = _better(best, trial, policy), _nearer(failure, trial.failure)
+        renaming = renaming or (trial.failure if trial.telling else None)
     if best is None or best.solved is None:
-        raise failure or _none_ran(tried)
+        raise renaming or failure or _none_ran(tried)
     algorithm, solved = best.algorithm, best.solved
     chosen = Attempt(algorithm, options[algorithm.name], solved.solution, solved.losses, tried, cut=tries < NORMAL)
     if algorithm.refine == "off" and not policy.dependencies and table.times is None:  # refining moves single records
@@ -337,14 +339,9 @@ def _none_ran(tried: list[Tried]) -> Unmeetable:
 
 
 def _nearer(failure: KveilError | None, other: KveilError | None) -> KveilError | None:
-    """Return the failure that would have to suppress fewer, the first of equals; what tells no number comes last.
-
-    Before all comes that a label is to be renamed: there would be a release then.
-    """
+    """Return the failure that would have to suppress fewer, the first of equals; what tells no number comes last."""
     if failure is None or other is None:
         return failure or other
-    if isinstance(failure, PolicyError) or isinstance(other, PolicyError):
-        return failure if isinstance(failure, PolicyError) else other
     lost, others = getattr(failure, "lost", None), getattr(other, "lost", None)
     if others is not None and (lost is None or others < lost):
         return other
