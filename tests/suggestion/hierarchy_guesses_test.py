@@ -58,9 +58,9 @@ def test_a_label_that_is_also_a_value_is_marked() -> None:
 @pytest.mark.parametrize(
     ("values", "of", "way"),
     [
-        (["250.01", "250.02", "401"], "250.01", ("250.*",)),
-        (["8.45", "8.46", "401"], "8.45", ("008.*",)),  # a program cut the zeros off
-        (["E11.9", "E11", "J45"], "E11.9", ("E11.*",)),
+        (["250.01", "250.02", "401"], "250.01", ("250*",)),
+        (["8.45", "8.46", "401"], "8.45", ("008*",)),  # a program cut the zeros off
+        (["E11.9", "E11", "J45"], "E11.9", ("E11*",)),
         (["E11.9", "E11", "J45"], "J45", ()),
     ],
 )
@@ -133,6 +133,25 @@ def test_a_label_is_nobodys_own_word() -> None:
     common = [f"{word}-{part}" for word in ("Surgery", "Medicine") for part in "ABCD"]
     way = ways(prefixes(column([*common * 8, *rare])))
     assert way["Tattoo-left"] == ("*",)
+
+
+def test_a_rare_value_that_others_begin_with_names_no_label() -> None:
+    common = [f"{word}-{part}" for word in ("Surgery", "Medicine", "Tattoo") for part in "ABCD"]
+    way = ways(prefixes(column([*common * 8, "Tattoo"])))
+    assert way["Surgery-A"] == ("Surgery*", "*")
+    assert way["Tattoo-A"] == way["Tattoo"] == ("*",)
+
+
+def test_dates_in_other_notations_may_have_a_few_others_beside_them() -> None:
+    moments = [f"2016/{month:02}/{day:02} 11:12:20" for month in range(1, 13) for day in (1, 2, 31) if day < 3]
+    way = dates(column([*moments, "unknown"]))
+    assert way is not None
+    assert not way.doubtful
+    assert "1 value of 25 no dates" in way.reason
+    assert ways(way)["2016/04/02 11:12:20"] == ("2016-04", "2016", "201*", "*")
+    assert ways(way)["unknown"] == ("*",)
+    assert dates(column([*moments, *"abcdefgh"])) is None
+    assert dates(column([*moments, "2016"])) is None  # a year that is a value cannot be a label, too
 
 
 def test_codes_are_runs_in_the_order_of_numbers() -> None:

@@ -131,7 +131,7 @@ def icd(profile: Profile) -> Way | None:
         if chapter is None:
             lines.append((text, STAR))
         else:
-            lines.append((text, *([f"{category}.*"] if category in divided else []), chapter, STAR))
+            lines.append((text, *([f"{category}*"] if category in divided else []), chapter, STAR))
     tree = tree_of(lines)
     told = f"looks like ICD-{system} codes: code, category, chapter"
     if strange:
@@ -180,7 +180,7 @@ def _written_dates(profile: Profile) -> Way | None:
     told += "" if months.known else ", day and month cannot be told apart"
     if strange:
         told += f"; {count(strange, 'value')} of {profile.distinct} no dates, directly under `*`"
-    return Way(told, lines=tree, doubtful=strange > 0)
+    return Way(told, lines=tree)
 
 
 def _knows(builder: WrittenBuilder, profile: Profile) -> bool:
@@ -296,6 +296,7 @@ def prefixes(profile: Profile) -> Way | None:
     together = {head: [text for text in begins if begins[text] == head] for head in heads}
     frequency, least = dict(profile.counts), usual_k(profile.rows)  # a label names nobody's own word
     together = {head: texts for head, texts in together.items() if sum(map(frequency.__getitem__, texts)) >= least}
+    together = {head: texts for head, texts in together.items() if frequency.get(head, least) >= least}
     shared = {text for texts in together.values() if len(texts) > 1 for text in texts}
     if len(shared) < 0.4 * profile.distinct or len(together) < 2:
         return None
