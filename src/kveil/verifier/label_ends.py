@@ -22,7 +22,7 @@ _NUMBER = r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)"
 _NUMBERS = (
     re.compile(r"(\(?)(\d+(?:\.\d+)?)\s?(?:-|–|—)\s?(\d+(?:\.\d+)?)(\)?)", re.ASCII),
     re.compile(rf"()({_NUMBER})(?:\s(?:to|-|–|—)\s|\s?(?:…|\.\.\.?)\s?)({_NUMBER})()", re.ASCII),
-    re.compile(rf"([\[(])\s?({_NUMBER})\s?(?:[,;]|-|–|\sto\s|…|\.\.)\s?({_NUMBER})\s?([\])])", re.ASCII),
+    re.compile(rf"([\[(\]])\s?({_NUMBER})\s?(?:[,;]|-|–|\sto\s|…|\.\.)\s?({_NUMBER})\s?([\])\[])", re.ASCII),
 )
 _DATE = re.compile(
     r"(?:(\d{4})(?:([-/.])(\d{1,2})(?:\2(\d{1,2}))?)?|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}))"
@@ -79,8 +79,11 @@ def _number_ends(text: str) -> Ends | None:
         low, high = parse_number(one), parse_number(other)
         if low is None or high is None or low > high:
             return None
-        half_open = (opening, closing) in {("[", ")"), ("(", "]")}
-        excluded = {high} if half_open and closing == ")" else {low} if half_open else set[Decimal]()
+        excluded = set[Decimal]()
+        if opening + closing in {"[)", "[[", "]["}:  # in two notations
+            excluded.add(high)
+        if opening + closing in {"(]", "]]", "]["}:
+            excluded.add(low)
         return Ends(one, other, partial(_number_outside, (one, other), (low, high), excluded))
     return None
 
