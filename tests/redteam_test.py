@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import itertools
 import json
-import sqlite3
-import time
 import os
 import random
 import signal
+import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -34,9 +34,7 @@ from naive import people as naive_people
 from running_postgres import REASON, programs, running
 from running_studio import Running, entered
 from strategies import EXPLORE, seeds
-from support import ROWS, refused, run, write_policy
-from support import refused, run, write_policy, write_rows
-from support import refused, run, run_process, write_policy, write_rows
+from support import ROWS, refused, run, run_process, write_policy, write_rows
 from two_components import PARTS, broken, random_case
 
 
