@@ -5,6 +5,12 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+import re
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from random import Random
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,7 +19,119 @@ import kveil
 from label_reader import is_true
 from support import run
 
+from kveil.frames import from_frame
+from kveil.report.story import MOST_BARS, tell_public
+from support import run
+
+Spec = dict[str, Any]
+
 # D1: the attack on values that are shown as they are
+
+
+def health_panel(sign: str, **others: str) -> tuple[Spec, pl.DataFrame]:
+    """A panel of 120 people with incomes that nothing generalizes, written with a decimal comma or a point."""
+    random = Random(3)
+    rows = []
+    for person in range(120):
+        own = {"id": f"p{person}", "sex": random.choice("FM"), "age": str(random.randint(20, 69))}
+        incomes = [f"{random.randint(0, 450) / 40:.2f}" for _ in range(random.randint(1, 4))]
+        rows += [own | {"income": income.replace(".", sign)} for income in incomes]
+    scale = {"from": 0, "to": "11.5", "widths": ["0.5", 1, 2, 4], "open": "both"}
+    policy: Spec = {
+        "kveil": 1,
+        "data": {"separator": ";"},
+        "attributes": {
+            "id": {"role": "individual"},
+            "sex": {"role": "quasi-identifier"},
+            "age": {
+                "role": "quasi-identifier",
+                "hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10]}},
+            },
+            "income": {"role": "sensitive", "hierarchy": {"intervals": scale}},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "individual": {"conflicts": "generalize"},
+        "release": others,
+        "algorithm": "mondrian",
+    }
+    return policy, pl.DataFrame(rows)
+
+
+def figures(attacks: list[Spec]) -> list[Spec]:
+    return [{key: value for key, value in one.items() if key not in ("sentence", "title")} for one in attacks]
+
+
+@pytest.mark.parametrize("shape", ["sets", "long"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_d1_a_column_that_is_shown_as_it_is_keeps_its_risk(shape: str, suffix: str, tmp_path: Path) -> None:
+    told = {}
+    for sign in ",.":
+        policy, frame = health_panel(sign, shape=shape)
+        (tmp_path / "p.yaml").write_text(json.dumps(policy))
+        frame.write_csv(tmp_path / "c.csv", separator=";")
+        files = [tmp_path / "p.yaml", "--original", tmp_path / "c.csv", "--release", tmp_path / f"r{suffix}"]
+        files += ["--owner", tmp_path / "o.json", "--json"]
+        made = ["anonymize", files[0], "--input", files[2], "-o", files[4], "--owner", files[6], "-q"]
+        assert run(*made).code == 0
+        assert run("verify", *files).code == 0  # it took the sets of its own release for others
+        told[sign] = figures(run("attack", *files).json["attacks"])
+    assert told[","] == told["."]
+    sets = Counter(frozenset(own) for own in frame.group_by("id").agg("income")["income"].to_list())
+    known = next(one for one in told[","] if one["attack"] == "fingerprint" and one["items"] is None)
+    assert known["after"]["rate"] == pytest.approx(len(sets) / 120)  # whoever shares a set with n finds 1 in n
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
+def test_d1_pythons_report_tells_what_its_attack_tells(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, frame = health_panel(",")
+    own: Any = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}[kind]
+    result = kveil.anonymize(own, kveil.Policy(**policy))
+    expected = kveil.attack(result.data, result.policy, own, result.owner).as_json()["attacks"]
+    pages: list[Any] = []
+    monkeypatch.setattr("kveil.report.page._report_page", lambda story: pages.append(story) or "")
+    result.report(tmp_path / "a.html")
+    result.report(tmp_path / "b.html", original=own)
+    for story in pages:
+        assert story.owner.attacks.as_json()["attacks"] == expected
+
+
+def test_d1_a_star_is_no_guess_and_rows_of_stars_hide_nobody() -> None:
+    rows = [("p0", "a", "x"), ("p1", "a", "x"), ("p2", "a", "y"), ("p3", "a", "y"), ("p4", "b", "z"), ("p5", "c", "w")]
+    frame = pl.DataFrame(rows, schema=["who", "q", "s"], orient="row")
+    policy = kveil.Policy(
+        attributes={
+            "who": {"role": "individual"},
+            "q": {"role": "quasi-identifier"},
+            "s": {"role": "sensitive", "hierarchy": {"tree": {"*": {"xy": ["x", "y"], "wz": ["w", "z"]}}}},
+        },
+        privacy=[{"model": "k-anonymity", "k": 2}, {"model": "kl-diversity", "sensitive": "s", "k": 1, "l": 1}],
+        suppression={"limit": "0.4", "show": "star"},
+        release={"order": "keep"},
+        algorithm="partition",
+    )
+    stars = pl.DataFrame({"q": ["a"] * 4 + ["*"] * 2, "s": ["x", "x", "y", "y", "*", "*"]})
+    attacks = kveil.attack(stars, policy, frame).as_json()["attacks"]
+    played = {(one["attack"], one.get("items", "no")): one["after"] for one in attacks}
+    assert played["fingerprint", None]["rate"] == pytest.approx((4 * 1 / 2 + 2 * 1 / 2) / 6)  # not one of four
+    all_stars = pl.DataFrame({"q": ["a"] * 4 + ["b", "c"], "s": ["*"] * 6})
+    attacks = kveil.attack(all_stars, policy, frame).as_json()["attacks"]
+    for one in attacks:
+        if one["attack"] in ("homogeneity", "best guess"):
+            assert one["after"]["rate"] == 0  # it was 100 %: everybody's value is `*`
+
+
+def test_d1_every_attack_says_in_words_what_it_is_and_what_is_known() -> None:
+    policy, frame = health_panel(",")
+    result = kveil.anonymize(frame, kveil.Policy(**policy))
+    for one in kveil.attack(result.data, result.policy, frame, result.owner).as_json()["attacks"]:
+        assert one["title"]
+        assert one["knowing"]
+        assert one["sentence"]
+        if one["attack"] in ("homogeneity", "best guess", "fingerprint"):
+            assert one["sensitive"] == "income"
+
 
 # D2: two tables, one screen
 
@@ -136,3 +254,60 @@ def test_d3_hierarchy_check_and_build_agree_on_what_labels_say(tmp_path: Path) -
 # D8: types that the README's uses rely on
 
 # D9: small things
+
+
+def report_of(tmp_path: Path, ages: list[str], spec: Spec, k: int = 2) -> str:
+    policy = kveil.Policy(
+        attributes={"age": {"role": "quasi-identifier", "hierarchy": spec}, "d": {"role": "sensitive"}},
+        privacy=[{"model": "k-anonymity", "k": k}],
+        suppression={"limit": 1},
+        algorithm="mondrian",
+    )
+    result = kveil.anonymize(pl.DataFrame({"age": ages, "d": ["x"] * len(ages)}), policy)
+    result.report(tmp_path / "r.html")
+    return (tmp_path / "r.html").read_text()
+
+
+def test_d9_labels_of_a_report_stand_in_the_order_of_their_numbers() -> None:
+    policy = kveil.Policy(
+        attributes={"q": {"role": "quasi-identifier"}}, privacy=[{"model": "k-anonymity", "k": 1}], algorithm="mondrian"
+    )
+    frame = pl.DataFrame({"q": ["1"]})
+    receipt = kveil.anonymize(frame, policy).receipt
+    orders = [
+        ["<0.5", "[0.5,1)", "[2,3)", "[10,10.5)", "10.25", ">=12", "unknown"],
+        ["<-5", "[-10,-3]", "-4", "0-4", "0-9", "5-9", "10-19", ">=20"],
+        ["[-10.5,-2)", "[-2,0)", "[0,10)", "[10,20)", "[100,110)"],
+    ]
+    for order in orders:  # as texts, `<0.5` came last, and numbers below 0 after all others
+        for seed in range(5):
+            shown = pl.DataFrame({"q": Random(seed).sample(order, len(order))})
+            story = tell_public(policy, receipt, from_frame(shown))
+            assert [label for label, _ in story.columns[0].after] == order
+
+
+def test_d9_one_label_more_than_are_drawn_is_drawn(tmp_path: Path) -> None:
+    ages = [str(age) for age in range(MOST_BARS + 1)] * 2
+    page = report_of(tmp_path, ages, {"intervals": {"from": 0, "to": 99, "widths": [10]}})
+    assert "1 other" not in page
+    assert f">{MOST_BARS}<" in page
+
+
+def test_d9_a_printed_report_has_its_colours_its_table_and_its_day(tmp_path: Path) -> None:
+    policy = {
+        "kveil": 1,
+        "attributes": {"age": {"role": "quasi-identifier"}},
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+    }
+    (tmp_path / "p.yaml").write_text(json.dumps(policy))
+    (tmp_path / "visits & more.csv").write_text("age\n1\n2\n")
+    arguments = ["--input", tmp_path / "visits & more.csv", "-o", tmp_path / "r.csv", "-q"]
+    assert run("anonymize", tmp_path / "p.yaml", *arguments, "--report", tmp_path / "r.html").code == 0
+    page = (tmp_path / "r.html").read_text()
+    assert f"Table: visits &amp; more.csv. Report of {date.today().isoformat()}." in page
+    assert "<title>Release report: visits &amp; more.csv, " in page
+    printed = page.partition("@media print")[2]
+    assert re.search(r"\.meter i, \.dot, \.tree \.bar \{ print-color-adjust: exact", printed)
+    assert ".card { break-inside: auto; }" in printed  # so that no small column has a page of its own
+    assert run("anonymize", tmp_path / "p.yaml", *arguments, "--report", tmp_path / "r.html", "--public").code == 0
+    assert "visits" not in (tmp_path / "r.html").read_text().partition('id="again"')[0]

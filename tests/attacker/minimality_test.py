@@ -65,3 +65,18 @@ def test_what_kveil_did_not_make_is_not_rerun() -> None:
     release = frame.with_columns(age=pl.lit("*"))
     owner = kveil.Owner(np.arange(5), 5, {}, None, None)
     assert not [e for e in attacked(release, policy, frame, owner)["attacks"] if e["attack"] == "minimality"]
+
+
+def test_nobody_reruns_where_a_value_is_a_star_and_any_engine_can_be_rerun() -> None:
+    policy, frame = small_table(0)
+    star = policy.model_copy(update={"suppression": policy.suppression.model_copy(update={"show": "star"})})
+    release = frame.with_columns(age=pl.lit("*"), d=pl.Series(["*", *frame["d"][1:]]))
+    owner = kveil.Owner(np.arange(5), 5, {}, None, None)
+    assert not [e for e in attacked(release, star, frame, owner)["attacks"] if e["attack"] == "minimality"]
+    result = kveil.anonymize(frame, policy)
+    here, there = (
+        [e for e in attacked(result.data, one, frame, result.owner)["attacks"] if e["attack"] == "minimality"]
+        for one in (policy, policy.model_copy(update={"engine": "spark"}))
+    )
+    assert here == there
+    assert here

@@ -58,3 +58,16 @@ def test_rows_of_one_person_that_disagree_are_put_together() -> None:
     assert entry["differing"] == 1
     # The first is one of four who fit; for the other three the first, who must be 30, is out.
     assert entry["after"]["rate"] == pytest.approx((1 / 4 + 3 * 1 / 3) / 4)
+
+
+def test_people_who_show_nothing_but_stars_are_taken_only_where_nobody_else_fits() -> None:
+    policy, frame = people("long")
+    release = pl.DataFrame(
+        [("1", "30", "flu"), ("1", "30-39", "gout"), ("2", "30-39", "flu"), ("2", "30-39", "gout"),
+         ("3", "*", "*"), ("4", "*", "*")],
+        schema=["individual", "age", "illness"], orient="row",
+    )  # fmt: skip
+    content = attacked(release, policy, frame)
+    (entry,) = [e for e in content["attacks"] if e["attack"] == "inconsistency"]
+    # Of the first two each other fits the first; who is the second is certain; the stars are not looked at.
+    assert entry["after"]["rate"] == pytest.approx((1 / 2 + 1 + 0 + 0) / 4)

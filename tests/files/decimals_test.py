@@ -58,3 +58,24 @@ def test_other_tables_stay_as_they_are(texts: list[str], others: dict[str, Any],
 def test_both_signs_in_one_column_are_an_error() -> None:
     with pytest.raises(DataError, match="a decimal comma in some rows and a point in others"):
         with_points(source(["1,5", "2.5"]), ["n"], ("",))
+
+
+def test_items_of_sets_get_points_one_by_one_and_commas_again() -> None:
+    cells = ["1,5|20|?", "?", "", None, "[1,2)|3,25", "2,5", "a|b,c"]
+    held = with_points(source(cells), ["n"], ("?", "9,9"), sets=["n"])
+    assert held.frame["n"].to_list() == ["1.5|20|?", "?", "", None, "[1,2)|3.25", "2.5", "a|b,c"]
+    assert (held.commas, held.comma_sets) == ({"n"}, {"n"})
+    assert with_commas(held.frame, held.commas, sets=held.comma_sets)["n"].to_list() == cells
+    whole = with_points(source(["1,5|2,5", "3,5"]), ["n"], ("",))  # a text that has a `|` where nothing is a set
+    assert whole.frame["n"].to_list() == ["1,5|2,5", "3.5"]
+    assert with_commas(whole.frame, whole.commas, sets=whole.comma_sets)["n"].to_list() == ["1,5|2,5", "3,5"]
+
+
+def test_lists_of_typed_files_get_points_item_by_item() -> None:
+    lists = [["1,5", "2"], [], None, ["?"], ["9,9"]]
+    own = Source("t", pl.DataFrame({"n": pl.Series(lists, dtype=pl.List(pl.String))}), "parquet")
+    held = with_points(own, ["n"], ("?", "9,9"))
+    assert held.frame["n"].to_list() == [["1.5", "2"], [], None, ["?"], ["9,9"]]
+    assert with_commas(held.frame, held.commas)["n"].to_list() == lists
+    with pytest.raises(DataError, match="a decimal comma in some rows and a point in others"):
+        with_points(Source("t", pl.DataFrame({"n": [["1,5"], ["2.5", "3"]]}), "parquet"), ["n"], ("",))

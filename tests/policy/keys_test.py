@@ -38,6 +38,7 @@ def test_attributes_are_looked_up_by_what_becomes_of_them() -> None:
     assert policy.attributes_of(policy.privacy[2]) == ("age", "city")  # in the policy's order
     assert policy.attributes_of(policy.privacy[0]) == ("age", "city")
     assert not policy.shows_records
+    assert policy.sets == ["items", "pay"]
 
 
 def test_a_key_of_the_data_says_who_somebody_is_across_tables() -> None:
@@ -49,9 +50,11 @@ def test_records_are_shown_whole_in_long_shape_with_several_sensitive_attributes
     several = {**MIXED, "items": "sensitive"}
     long: dict[str, Any] = {"release": {"shape": "long"}, "algorithm": "auto"}
     assert make_policy(several, **long).shows_records
+    assert make_policy(several, **long).sets == []
     assert not make_policy(several, algorithm="auto").shows_records
     assert not make_policy({k: v for k, v in several.items() if k != "items"}, **long).shows_records
     assert not make_policy({k: v for k, v in several.items() if k != "who"}, **long).shows_records
+    assert make_policy({k: v for k, v in several.items() if k != "who"}, algorithm="auto").sets == []
 
 
 @pytest.mark.parametrize(

@@ -263,13 +263,15 @@ class Archived:
         policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
         path = next(Path(part) for part in parts if part.startswith("release."))
         release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
+        data = policy.data
+        shown = with_points(release, policy.numeric, data.missing, decimal=data.decimal, sets=policy.sets)
         receipt, account, _ = (json.loads(parts[part]) for part in JSON_PARTS)
         return cls(
             name,
             int(manifest["number"]),
             str(manifest["made"]),
             policy,
-            replace(with_points(release, policy.numeric, policy.data.missing, decimal=policy.data.decimal), name=name),
+            replace(shown, name=name),
             unpacked_people(parts[PEOPLE_FILE]),
             receipt=receipt,
             account=account,

@@ -26,6 +26,7 @@ class AttackFigures(TypedDict):
     """An attack as plain data, without a value of the tables; what only some kinds have is left out by the others."""
 
     attack: str
+    title: str
     attributes: list[str]
     knowing: str
     sentence: str
@@ -71,6 +72,7 @@ class Attack:
 
     attack: str
     attributes: tuple[str, ...]
+    title: str = ""
     knowing: str = ""
     sentence: str = ""
 

@@ -122,11 +122,11 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], *, share: i
 
     ``share`` is how many such games there are: each may take its part of the work.
     """
-    was, shown = world.items_before[sensitive], world.items_after[sensitive]
+    was = world.items_before[sensitive]
     if not was.height or not world.after.height:
         return []
     groups = world.equal("after", names)
-    labels = _labels(shown)
+    labels = _labels(world.told_items(sensitive))
     targets = world.sample(max(WORK // share // max(len(groups.sizes) * (len(labels) + 1), 1), 1000))
     has_some = np.zeros(world.people, dtype=bool)
     has_some[was["row"].to_numpy()] = True
@@ -155,10 +155,12 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], *, share: i
 def _after(world: World, sensitive: str, known: Knowledge, names: tuple[str, ...]) -> tuple[Floats, Floats, Floats]:
     """Judge the attacks on the release: the rows that fit are those whose group covers what is known.
 
-    A released person is judged by what the release shows, which may be more general; one left out by the original.
+    A released person is judged by what the release shows, which may be more general; of one left out every label is
+    true that stands for a value of the original. A guess names something: `*` is none.
     """
-    was, shown = world.items_before[sensitive], world.items_after[sensitive]
+    shown = world.told_items(sensitive)
     labels = _labels(shown)
+    was = world.true_items(sensitive, labels)
     groups, asked, targets = known.groups, len(known.tuples.first), known.targets
     seen = np.where(world.hidden(names), -1, groups.member)
     sizes = np.bincount(seen[seen >= 0], minlength=len(groups.sizes)).astype(np.float64)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Floats, Longs
+from kveil.arrays import Bools, Floats, Longs
 from kveil.attacker.attacks import Recognition
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
 from kveil.kernels.grouping.members import members_by_group
+from kveil.policy.attributes import STAR
 from kveil.table.columns import codes_among
 
 MOST_TARGETS = 1_000
@@ -65,7 +67,7 @@ def play_fingerprints(world: World, sensitive: str, known: Sequence[int | None])
     """Play somebody who knows what a person has: all items, or at most so many, the rarest of them.
 
     Nothing else is known; the rows that fit are those whose shown items cover the known ones and, where all
-    are known, show nothing that none of them lies below.
+    are known, show nothing that none of them lies below. Rows that show `*` are taken only where no other fits.
     """
     was, shown = world.items_before[sensitive], world.items_after[sensitive]
     if not was.height or not shown.height:
@@ -77,6 +79,7 @@ def play_fingerprints(world: World, sensitive: str, known: Sequence[int | None])
         before=_indexed(mine, len(leaves)),
         after=_indexed(_sets(shown, world.after.height, labels), len(labels)),
         ways=world.item_cover(sensitive, leaves, labels).lists(),
+        star=labels.index(STAR) if STAR in labels else None,
     )
     frequency = Counter(was["item"].to_list())
     rank = np.array([frequency[leaf] for leaf in leaves])
@@ -90,7 +93,7 @@ def play_fingerprints(world: World, sensitive: str, known: Sequence[int | None])
             if most is not None:
                 items = items[np.argsort(rank[items], kind="stable")[:most]]
             row = int(world.row_of[target])
-            kind = int(game.after.of_row[row]) if row >= 0 and not world.starred[row] else None
+            kind = int(game.after.of_row[row]) if row >= 0 else None
             everything = int(game.before.of_row[target]) if most is None else None
             before[place], after[place] = game.chances(items.tolist(), everything, kind)
         attacks.append(
@@ -108,17 +111,28 @@ def play_fingerprints(world: World, sensitive: str, known: Sequence[int | None])
 
 @dataclass(frozen=True)
 class _Game:
-    """The fingerprints of both tables, and for every item of the original the shown labels that cover it."""
+    """The fingerprints of both tables, and for every item of the original the shown labels that cover it.
+
+    ``star`` is the label `*`, None where nobody shows it.
+    """
 
     before: _Fingerprints
     after: _Fingerprints
     ways: list[list[int]]
+    star: int | None
+
+    @cached_property
+    def _hidden(self) -> Bools:
+        """The fingerprints of the release that are `*` alone, and tell nothing."""
+        if self.star is None:
+            return np.zeros(len(self.after.weights), dtype=bool)
+        return (self.after.holding([self.star]) == 1) & (self.after.lengths == 1)
 
     def chances(self, items: list[int], everything: int | None, own: int | None) -> tuple[float, float]:
         """Return the chances to find a person with the known items, in the original and in the release.
 
         ``everything`` is the person's fingerprint in the original where all of it is known, ``own`` what the
-        person shows in the release, None where nothing is shown.
+        person shows in the release, None where nobody is shown.
         """
         if everything is not None:
             before = 1 / self.before.weights[everything]
@@ -132,4 +146,6 @@ class _Game:
         if everything is not None:
             allowed = sorted({label for item in items for label in self.ways[item]})
             fits &= self.after.holding(allowed) == self.after.lengths
-        return before, 1 / self.after.weights[fits].sum() if fits[own] else 0.0
+        seen = fits & ~self._hidden
+        taken = seen if seen.any() else fits
+        return before, 1 / self.after.weights[taken].sum() if taken[own] else 0.0

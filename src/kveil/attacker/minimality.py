@@ -17,6 +17,7 @@ from kveil.arrays import Bools, Floats
 from kveil.attacker.attacks import Rerun
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
+from kveil.policy.attributes import STAR
 
 MOST_PEOPLE = 8
 MOST_WORLDS = 420  # assignments that are tried
@@ -48,10 +49,10 @@ def minimality(world: World, sensitive: str, remake: Remake) -> list[Rerun]:
     if not plain or not names or world.people > MOST_PEOPLE or world.items_before[sensitive].height < world.people:
         return []
     truth = world.items_before[sensitive].sort("row")["item"].to_list()
-    if _number(truth) > MOST_WORLDS:
+    released = world.items_after[sensitive].sort("row")["item"].to_list()
+    if _number(truth) > MOST_WORLDS or len(released) < world.people or STAR in released:
         return []
     shown = [world.after[name].to_list() for name in names]
-    released = world.items_after[sensitive].sort("row")["item"].to_list()
     rows: ReleaseRows = Counter(zip(*shown, released, strict=True))
     if remake(sensitive, truth) != rows:
         return []

@@ -11,7 +11,6 @@ from kveil.attacker.link import knowledge, most_targets
 from kveil.attacker.match import matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
-from kveil.policy.attributes import STAR
 
 
 def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list[MissingPeople]:
@@ -20,11 +19,11 @@ def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list
     The guess is the value that the release shows most often: right for as many of those left out as of everybody if
     nobody is left out for their value. ``at_most`` is the best single guess, which nobody can know beforehand.
     """
-    was = world.items_before[sensitive]
-    shown = world.items_after[sensitive].filter(pl.col("item") != STAR)  # which hides a value, and is none
+    shown = world.told_items(sensitive)
     left_out = np.flatnonzero(world.row_of < 0)
-    if not len(left_out) or not was.height or not shown.height:
+    if not len(left_out) or not world.items_before[sensitive].height or not shown.height:
         return []
+    was = world.true_items(sensitive, shown["item"].unique().sort().to_list())
     groups = world.equal("after", names)
     targets = world.sample(most_targets(len(groups.sizes), len(names)), among=left_out)
     known = knowledge(world, names, targets, shown=groups)

@@ -16,6 +16,7 @@ from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
 from kveil.files import Source
 from kveil.kernels.grouping.members import members_by_group
+from kveil.policy.attributes import STAR
 from kveil.verifier.rows import INDIVIDUAL, released_texts
 
 
@@ -82,18 +83,22 @@ def _put_together(world: World, release: Source, names: tuple[str, ...], targets
     order, ends = members_by_group(place[number.reshape(-1)], len(first))
     starts = ends[:-1]
     differs = np.zeros(len(first), dtype=bool)
+    hidden = np.ones(len(first), dtype=bool)  # persons who show nothing but `*`
     clues = []
     for name in names:
         shown = code_column(released_texts(release, world.policy, name, stars=True))
         values = world.column("before", name).at(targets)
         texts = shown.codes[order]
         differs |= np.minimum.reduceat(texts, starts) != np.maximum.reduceat(texts, starts)
+        hidden &= np.logical_and.reduceat(np.array(shown.texts, dtype=object)[texts] == STAR, starts)
         clues.append(_EveryRow(world.cover(name, values.texts, shown.texts), values.codes, texts, starts))
-    fitting = matches(clues, len(targets), np.ones((len(first), 1)))[:, 0]
+    fitting = matches(clues, len(targets), (~hidden).astype(np.float64)[:, None])[:, 0]
     rows = world.row_of[targets]
     own: Bools = rows >= 0
     for clue in clues:
         own[own] &= clue.own(clue.values[own], rows[own])
     chance = np.zeros(len(targets))
-    chance[own] = 1 / fitting[own]
+    seen = own & ~hidden[np.maximum(rows, 0)]
+    chance[seen] = 1 / fitting[seen]
+    chance[own & ~seen & (fitting == 0)] = 1 / max(float(hidden.sum()), 1.0)
     return chance, int(differs.sum())

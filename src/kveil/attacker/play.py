@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kveil.arrays import Longs
-from kveil.attacker.attacks import Attack, Attacks
+from kveil.attacker.attacks import Attack, Attacks, Recognition
 from kveil.attacker.dependencies import refinement
 from kveil.attacker.disclose import disclosure
 from kveil.attacker.file_join import attackers_file
@@ -16,7 +16,7 @@ from kveil.attacker.link import linking
 from kveil.attacker.minimality import Remake, minimality
 from kveil.attacker.missing import who_is_missing
 from kveil.attacker.person_rows import inconsistency
-from kveil.attacker.sentences import names_in_words, sentence
+from kveil.attacker.sentences import TITLES, knowledge_in_words, names_in_words, sentence
 from kveil.attacker.several import SideBySide, several_releases
 from kveil.attacker.world import World, world_of
 from kveil.files import Source
@@ -126,5 +126,9 @@ def play(
 
 
 def _in_words(attack: Attack, world: World) -> Attack:
-    known = replace(attack, knowing=names_in_words(attack.attributes, world.policy.quasi_identifiers))
+    if isinstance(attack, Recognition):
+        knowing = knowledge_in_words(attack.items)
+    else:
+        knowing = names_in_words(attack.attributes, world.policy.quasi_identifiers)
+    known = replace(attack, title=TITLES[attack.attack], knowing=knowing)
     return replace(known, sentence=sentence(known, world.noun, world.people))

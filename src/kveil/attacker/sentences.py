@@ -120,7 +120,7 @@ def sentence(attack: Attack, noun: str, everyone: int) -> str:
         if isinstance(attack, MissingPeople):
             left = count(attack.left_out, noun)
             return f"Everybody of the {left} left out fits some released row: nobody is seen to be missing."
-        shown = attack.knowing or getattr(attack, "sensitive", "")
+        shown = attack.sensitive if isinstance(attack, Recognition) else attack.knowing
         return f"No released row shows anything of {shown}: there is nothing to start from."
     told = _told(attack, noun)
     if attack.attack in {"prosecutor", "journalist", "fingerprint"}:

@@ -34,7 +34,6 @@ class World:
     places: Longs
     _: KW_ONLY
     persons: bool
-    starred: Bools
     _coded: dict[tuple[str, str], CodedTexts] = field(default_factory=dict)
     _equal: dict[tuple[str, tuple[str, ...]], EqualRows] = field(default_factory=dict)
 
@@ -78,6 +77,24 @@ class World:
         """Return for items of a sensitive attribute which of the shown ones may stand for which."""
         return covered_values(self.policy, sensitive, values, shown)
 
+    def told_items(self, sensitive: str) -> pl.DataFrame:
+        """Return the items of the release that say anything: no `*`, nor the root of a hierarchy."""
+        lines = self.policy.fixed_lines(sensitive)
+        nothing = [STAR, *([] if lines is None else [lines.root])]
+        return self.items_after[sensitive].filter(~pl.col("item").is_in(nothing))
+
+    def true_items(self, sensitive: str, labels: Sequence[str]) -> pl.DataFrame:
+        """Return what is true of each row of the original: its items, and those of some labels that stand for one."""
+        was = self.items_before[sensitive]
+        values = was["item"].unique().sort().to_list()
+        if set(labels) <= set(values):  # nothing is generalized
+            return was
+        above = [[labels[i] for i in own] for own in self.item_cover(sensitive, values, labels).lists()]
+        pairs = pl.DataFrame({"item": values, "label": above}, schema={"item": pl.String, "label": pl.List(pl.String)})
+        pairs = pairs.explode("label", empty_as_null=True).drop_nulls()
+        more = was.join(pairs, on="item").select("row", pl.col("label").alias("item"))
+        return pl.concat([was, more]).unique(maintain_order=True)
+
     def sample(self, most: int, *, among: Longs | None = None) -> Longs:
         """Return the targets of an attack: everybody, or ``most`` of them drawn by the policy's seed.
 
@@ -120,7 +137,6 @@ def world_of(policy: Policy, original: Source, release: Source, places: Longs) -
         _items(shown.items, release, policy, shown.height),
         places,
         persons=was.persons,
-        starred=shown.starred.to_numpy(),
     )
 
 

@@ -96,4 +96,5 @@ def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool, early
 
 def numbers_held(source: Source, policy: Policy) -> Source:
     """Return a table whose numbers have a decimal point, as kveil reads them, whatever sign they came with."""
-    return with_points(source, policy.numeric, policy.data.missing, decimal=policy.data.decimal)
+    data = policy.data
+    return with_points(source, policy.numeric, data.missing, decimal=data.decimal, sets=policy.sets)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Literal
 
 import polars as pl
@@ -13,6 +14,9 @@ from kveil.files.source import Source
 NUMBER = r"^\s*[+-]?\d+(,\d+)?\s*$"
 WITH_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 WITH_POINT = r"^\s*[+-]?\d*\.\d+\s*$"
+ITEMS = "|"  # between the items of a set, in a file that has no lists
+
+LISTS = pl.List(pl.String)  # of the items of a person
 
 DecimalSign = Literal[".", ","]
 
@@ -30,23 +34,28 @@ def numbers_with_commas(frame: pl.DataFrame, *, missing: Sequence[str] = ("",)) 
 
 
 def with_points(
-    source: Source, columns: Iterable[str], missing: Sequence[str], *, decimal: DecimalSign | None = None
+    source: Source,
+    columns: Iterable[str],
+    missing: Sequence[str],
+    *,
+    decimal: DecimalSign | None = None,
+    sets: Collection[str] = (),
 ) -> Source:
     """Return a table whose numbers have a decimal point in the given columns, which are to hold numbers.
 
     ``decimal`` is what its owner says; otherwise commas are found by themselves. It goes value by value, so that what
-    is left out of a release changes nothing; a column with both signs is an error.
+    is left out of a release changes nothing; a column with both signs is an error. Of a list every item is a value, and
+    so it is of a text in a column of ``sets``, which a file without lists joins by `|`.
     """
     if decimal == "." or _without_commas(source):
         return source
-    commas: list[str] = []
+    changes: dict[str, pl.Expr] = {}
     for name in columns:
-        if name not in source.columns or source.dtype(name) != pl.String:
+        kind = source.dtype(name) if name in source.columns else None
+        if kind not in (pl.String, LISTS):
             continue
-        column = source.held(name)
-        if column.dtype == pl.String and not column.str.contains(",", literal=True).any():
-            continue
-        texts = column.unique().drop_nulls().cast(pl.String)
+        joined = kind == pl.String and name in sets
+        texts = _different(source.column(name) if kind == LISTS else source.held(name), joined=joined)
         texts = texts.filter(~texts.is_in(list(missing)))
         if texts.str.contains(WITH_COMMA).any():
             if texts.str.contains(WITH_POINT).any():
@@ -54,10 +63,30 @@ def with_points(
                     f"{source.name}: the numbers of {name} have a decimal comma in some rows and a point in others; "
                     "write them in one way."
                 )
-            commas.append(name)
-    if not commas:
+            changes[name] = _by_item(pl.col(name), kind, partial(_with_point, missing=missing), joined=joined)
+    if not changes:
         return source
-    return source.with_changed({name: _replaced(name, missing) for name in commas}, commas=frozenset(commas))
+    joined_by_bars = frozenset(name for name in changes if name in sets)
+    return source.with_changed(changes, commas=frozenset(changes), comma_sets=joined_by_bars)
+
+
+def _different(column: pl.Series, *, joined: bool) -> pl.Series:
+    """Return the different texts of a column, items of its sets where it has sets; none where it has no comma."""
+    if column.dtype == LISTS:
+        column = column.explode(empty_as_null=True)
+    if column.dtype == pl.String and not column.str.contains(",", literal=True).any():
+        return pl.Series([], dtype=pl.String)
+    texts = column.unique().drop_nulls().cast(pl.String)
+    return texts.str.split(ITEMS).explode(empty_as_null=True).unique() if joined else texts
+
+
+def _by_item(
+    cells: pl.Expr, kind: pl.DataType | None, change: Callable[[pl.Expr], pl.Expr], *, joined: bool
+) -> pl.Expr:
+    """Return cells with every text changed: a cell itself, or every item of its set."""
+    if kind == LISTS:
+        return cells.list.eval(change(pl.element()))
+    return cells.str.split(ITEMS).list.eval(change(pl.element())).list.join(ITEMS) if joined else change(cells)
 
 
 def with_likely_points(source: Source) -> Source:
@@ -72,21 +101,19 @@ def _without_commas(source: Source) -> bool:
     return source.separator == "," and not source.quoted
 
 
-def _replaced(name: str, missing: Sequence[str]) -> pl.Expr:
-    text = pl.col(name)
+def _with_point(text: pl.Expr, *, missing: Sequence[str]) -> pl.Expr:
     number = text.str.contains(WITH_COMMA) & ~text.is_in(list(missing))
-    return pl.when(number).then(text.str.replace(",", ".", literal=True)).otherwise(text).alias(name)
+    return pl.when(number).then(text.str.replace(",", ".", literal=True)).otherwise(text)
 
 
-def with_commas(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """Return a release with the decimal commas that unchanged columns came with."""
+def with_commas(frame: pl.DataFrame, columns: Iterable[str], *, sets: Collection[str] = ()) -> pl.DataFrame:
+    """Return a release with the decimal commas that unchanged columns came with; ``sets`` as in `with_points`."""
     changed = []
     for name in columns:
         kind = frame.schema.get(name)
-        if kind == pl.String:
-            changed.append(_with_comma(pl.col(name)).alias(name))
-        elif kind == pl.List(pl.String):  # the items of a person
-            changed.append(pl.col(name).list.eval(_with_comma(pl.element())))
+        if kind in (pl.String, LISTS):
+            joined = kind == pl.String and name in sets
+            changed.append(_by_item(pl.col(name), kind, _with_comma, joined=joined).alias(name))
     return frame.with_columns(changed) if changed else frame
 
 

@@ -74,7 +74,7 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
         if not packing and _is_plain(raw, source, missing):
             return Beside()
     written = io.BytesIO()
-    frame = with_commas(source.frame, source.commas)
+    frame = with_commas(source.frame, source.commas, sets=source.comma_sets)
     try:
         write_table(frame, written, path, separator=source.separator, missing=missing, labels=source.labels)
     except FileError:  # a kind of file, or cells, that kveil does not write

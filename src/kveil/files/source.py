@@ -24,7 +24,8 @@ class Source:
 
     ``frame`` has every column, typed as the source typed it; ``native`` is the caller's own frame where there
     is one, from which unchanged columns are taken. ``labels`` are the codes behind labels that a column shows, and
-    ``commas`` the columns whose numbers came with a decimal comma and are held with a point.
+    ``commas`` the columns whose numbers came with a decimal comma and are held with a point; of these, cells of
+    ``comma_sets`` may be sets, whose items are joined by `|`.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Source:
     native: Any = None
     labels: Labels = field(default_factory=dict)
     commas: frozenset[str] = frozenset()
+    comma_sets: frozenset[str] = frozenset()
     encoding: str = "utf-8"
     quoted: bool = True  # whether cells may hold the separator, as those of a CSV without quotes do not
 

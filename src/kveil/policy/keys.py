@@ -255,6 +255,12 @@ class PolicyKeys(PolicyPart):
         return self.individual_column if self.data.key is None else self.data.key
 
     @property
+    def sets(self) -> list[str]:
+        """The attributes of which a release shows each person's values as one set, in policy order."""
+        people = self.individual_column is not None and self.release.shape == "sets"
+        return self.with_role("sensitive") if people else []
+
+    @property
     def shows_records(self) -> bool:
         """Whether a release shows persons' records whole: in long shape, with several sensitive attributes."""
         several = len(self.with_role("sensitive")) > 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from markupsafe import Markup, escape
 
 from kveil.attacker.attacks import RatedAttack
 from kveil.attacker.play import play
-from kveil.attacker.sentences import TITLES, knowledge_in_words, percent, picture_line
+from kveil.attacker.sentences import percent, picture_line
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -56,7 +57,6 @@ def _environment() -> Environment:
         "rate": _rate,
         "number": _number,
         "code": _code,
-        "items": knowledge_in_words,
     }
     return environment
 
@@ -98,8 +98,8 @@ def _report_page(story: Story) -> str:
         .render(
             story=story,
             pictures=_pictures(story),
-            titles=TITLES,
             version=__version__,
+            today=date.today().isoformat(),
             told=json.dumps(story.told, indent=2, ensure_ascii=False),
             policy_hash=story.told["sha256"]["policy"],
         )

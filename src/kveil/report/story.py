@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +22,7 @@ from kveil.policy.builders import label_writer
 from kveil.policy.components import largest_k
 from kveil.policy.lines import collapse
 from kveil.policy.model import Policy
-from kveil.policy.numbers import parse_number, parse_span
+from kveil.policy.numbers import parse_number, parse_span, show_span
 from kveil.report.account import Account, Counts
 from kveil.report.exposure import WorstAttack, why_guesses_succeed, worst_attack
 from kveil.report.receipt import Receipt
@@ -105,8 +107,9 @@ class GroupPicture:
 
 @dataclass(frozen=True)
 class OwnersPart:
-    """What a report tells nobody but the owner of the data."""
+    """What a report tells nobody but the owner of the data; ``table`` is what the original is called."""
 
+    table: str
     reasons: Mapping[str, int]
     attacks: Attacks
     worst_attack: WorstAttack | None
@@ -157,6 +160,7 @@ def tell_owner(
 ) -> Story:
     """Return the story of a release for the owner of the data, with what the original was like."""
     part = OwnersPart(
+        original.name,
         dict(reasons),
         attacks,
         worst_attack(attacks),
@@ -235,19 +239,32 @@ def _role(policy: Policy, name: str) -> ColumnRole:
 # ------------------------------------------------------------------------------------------------ figures
 
 
-def _natural(label: str) -> tuple[int, float, str]:
-    span = parse_span(label.strip("[]()").replace(",", "-")) if label[:1].isdigit() or label[:1] in "[(" else None
-    return (1, 0.0, label) if span is None else (0, float(span[0]), label)
+def _natural(label: str) -> tuple[int, float, float, str]:
+    """Return a key that puts numbers and spans of them by their bounds, open ends included, before other texts."""
+    bounds = _bounds(label)
+    return (1, 0.0, 0.0, label) if bounds is None else (0, *bounds, label)
+
+
+def _bounds(label: str) -> tuple[float, float] | None:
+    """Return between which numbers the values of a label lie; None where it is no span of numbers."""
+    below, above = parse_number(label.removeprefix("<")), parse_number(label.removeprefix(">="))
+    if label.startswith("<") and below is not None:
+        return -math.inf, float(below)
+    if label.startswith(">=") and above is not None:
+        return float(above), math.inf
+    span = parse_span(label[:-1] + "]" if label.startswith("[") and label.endswith(")") else label)
+    return None if span is None else (float(span[0]), float(span[1]))
 
 
 def _top(counts: Counter[str]) -> Bars:
     """Return the most frequent labels in their natural order, the others as one, `*` last."""
     frequent = [label for label, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) if label != STAR]
-    shown = sorted(frequent[:MOST_BARS], key=_natural)
+    most = MOST_BARS + (len(frequent) == MOST_BARS + 1)  # one other label takes no more room than "1 other"
+    shown = sorted(frequent[:most], key=_natural)
     rows = [(label if label else "(empty)", counts[label]) for label in shown]
-    rest = frequent[MOST_BARS:]
+    rest = frequent[most:]
     if rest:
-        rows.append((f"{len(rest):,} others", sum(counts[label] for label in rest)))
+        rows.append((count(len(rest), "other"), sum(counts[label] for label in rest)))
     if counts[STAR]:
         rows.append(("* (anything)", counts[STAR]))
     return rows
@@ -288,7 +305,8 @@ def _binned(counts: Counter[str]) -> Counter[str]:
             bins[text] += counts[text]
         else:
             place = min(int((float(number) - low) / width), 9)
-            bins[f"{low + place * width:g}-{low + (place + 1) * width:g}"] += counts[text]
+            ends = (Decimal(f"{low + end * width:.6g}") for end in (place, place + 1))
+            bins[show_span(*ends)] += counts[text]
     return bins
 
 
@@ -323,7 +341,7 @@ def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) ->
         order = sorted(range(len(rows)), key=lambda i: (rows[i].depth, -rows[i].below, i))
         kept = set(order[:MOST_NODES])
         rows = [row for i, row in enumerate(rows) if i in kept] + [
-            TreeNode(f"{len(rows) - MOST_NODES:,} more nodes", 1, None, 0)
+            TreeNode(count(len(rows) - MOST_NODES, "more node"), 1, None, 0)
         ]
     return rows
 

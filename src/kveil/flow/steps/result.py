@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
+from kveil.engines.memory import numbers_held
 from kveil.errors import DataError
 from kveil.files import Outputs, Source
 from kveil.frames import from_frame
@@ -88,11 +89,13 @@ class Result:
         """
         from kveil.report.page import owners_page, public_page
 
-        release = from_frame(self.data)
+        release = numbers_held(from_frame(self.data), self.policy)  # as the original is held
         if public:
             page = public_page(self.policy, self.receipt, release)
         else:
-            source = self._original if original is None else without_names(from_frame(original), self.policy)
+            source = self._original
+            if original is not None:
+                source = numbers_held(without_names(from_frame(original), self.policy), self.policy)
             if source is None:
                 raise DataError(
                     "a result that was pickled has no original to draw the owner's report from; give it as "
