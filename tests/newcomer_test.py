@@ -6,7 +6,8 @@ import json
 import random
 from pathlib import Path
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from random import Random
@@ -21,6 +22,8 @@ from support import run
 
 from kveil.frames import from_frame
 from kveil.report.story import MOST_BARS, tell_public
+from kveil.report.warn.followers import following_columns
+from laid_evidence import evidence
 from support import run
 
 Spec = dict[str, Any]
@@ -248,6 +251,82 @@ def test_d3_hierarchy_check_and_build_agree_on_what_labels_say(tmp_path: Path) -
 # D4: why l cannot be had
 
 # D5: which column gives which back
+
+
+def table_with_rules(random: Random) -> dict[str, list[str]]:
+    """A quasi-identifier that is hidden, and columns that give it back, follow from it, or neither."""
+    values = [f"v{i}" for i in range(random.randint(4, 12))]
+    kinds: dict[str, Callable[[str], str]] = {
+        "region": lambda value: f"r{int(value[1:]) % 2}",
+        "code": lambda value: f"{value}-{random.randint(0, 2)}",
+        "same": lambda value: f"s{value}",
+        "noise": lambda _: random.choice("abc"),
+    }
+    rows = [random.choice(values) for _ in range(random.randint(30, 80))]
+    columns = {name: [make(value) for value in rows] for name, make in kinds.items() if random.random() < 0.7}
+    for cells in columns.values():
+        if random.random() < 0.3:
+            cells[random.randrange(len(cells))] = "odd"
+    return {"zip": rows, **columns}
+
+
+def right_guesses(known: list[str], hidden: list[str]) -> int:
+    """Of how many rows the most frequent hidden value beside the known one is theirs."""
+    beside = defaultdict(Counter)  # type: ignore[var-annotated]
+    for one, other in zip(known, hidden, strict=True):
+        beside[one][other] += 1
+    return sum(max(counts.values()) for counts in beside.values())
+
+
+def test_d5_which_column_gives_which_back_is_what_counting_says() -> None:
+    ways = Counter[str]()
+    for seed in range(150):
+        table = table_with_rules(Random(seed))
+        others = [name for name in table if name != "zip"]
+        rows = len(table["zip"])
+        roles = {"zip": {"role": "quasi-identifier"}} | {name: {"role": "insensitive"} for name in others}
+        policy = kveil.Policy(attributes=roles, privacy=[{"model": "k-anonymity", "k": rows}])
+        for warning in following_columns(evidence(policy, table, {**table, "zip": ["*"] * rows})):
+            back = re.match(r"(.+?) (?:each give|gives) zip back", warning)
+            follow = re.match(r"(.+?) (?:each follow|follows) from zip", warning)
+            found = back or follow
+            assert found is not None
+            for name in re.split(", | and ", found[1]):
+                ways["back" if back else "follow"] += 1
+                known = right_guesses(table[name], table["zip"])
+                if back:
+                    assert known >= 0.95 * rows
+                    assert f"{known:,} of {rows} records" in warning or f"{name} of {known:,}" in warning
+                else:
+                    assert known < 0.95 * rows
+                    assert right_guesses(table["zip"], table[name]) >= 0.95 * rows
+                    beside = [
+                        len({zip_ for zip_, own in zip(table["zip"], table[name], strict=True) if own == value})
+                        for value in set(table[name])
+                    ]
+                    low, high = min(beside), max(beside)
+                    assert f"beside {low} to {high}" in warning or (f"beside {low}" in warning and low == high)
+                assert name != "noise"
+                assert not any(value in warning.split() for value in {*table["zip"], *table[name]} - {"odd"})
+    assert min(ways["back"], ways["follow"]) > 30
+
+
+def test_d5_a_school_leaving_certificate_does_not_give_people_back() -> None:
+    people = [str(number) for number in range(40) for _ in range(3)]
+    school = [f"s{int(number) % 4}" for number in people]
+    policy = kveil.Policy(
+        attributes={"person": {"role": "quasi-identifier"}, "school": {"role": "insensitive"}},
+        privacy=[{"model": "k-anonymity", "k": 50}],
+    )
+    (warning,) = following_columns(
+        evidence(policy, {"person": people, "school": school}, {"person": ["*"] * 120, "school": school})
+    )
+    assert warning.startswith("school follows from person")
+    assert (
+        "it does not give person back, but narrows it down (each of its values stands beside 10 of person)" in warning
+    )
+    assert "120 records of 120 fall below k 50" in warning
+
 
 # D6: what SPSS and Stata files say of their columns
 

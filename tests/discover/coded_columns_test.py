@@ -68,3 +68,19 @@ def test_the_error_of_a_rule_is_the_share_that_stands_against_it() -> None:
     assert columns.error(0, 1) == pytest.approx(2 / 8)
     assert columns.error(1, 0) == pytest.approx(2 / 8)
     assert Columns(pl.DataFrame({"x": [], "y": []}, schema={"x": pl.String, "y": pl.String})).error(0, 1) == 0
+
+
+def test_how_far_a_column_gives_another_back_is_counted() -> None:
+    table = {"zip": ["1", "1", "2", "3", "3", "3"], "area": ["n", "n", "n", "s", "s", "n"]}
+    for times in (None, np.array([1, 1, 1, 1, 1, 1]), np.array([5, 1, 2, 1, 1, 1])):
+        columns = Columns(pl.DataFrame(table), times=times)
+        each = [1] * 6 if times is None else times.tolist()
+        for left, right in ((0, 1), (1, 0)):
+            known, hidden = (list(table.values())[i] for i in (left, right))
+            beside: dict[str, dict[str, int]] = {}
+            for one, other, records in zip(known, hidden, each, strict=True):
+                counts = beside.setdefault(one, {})
+                counts[other] = counts.get(other, 0) + records
+            assert columns.right_guesses(left, right) == sum(max(counts.values()) for counts in beside.values())
+        assert columns.spread(1, 0) == (1, 3)  # s beside 3 alone, n beside all
+        assert columns.spread(0, 1) == (1, 2)

@@ -98,6 +98,18 @@ class Columns:
         """Return the share of records that must go for left -> right to hold (g3 of Kivinen and Mannila 1995)."""
         return _error(self.codes[left], self.codes[right], times=self.times)
 
+    def right_guesses(self, left: int, right: int) -> int:
+        """Return of how many records the most frequent value of one column beside their value of another is theirs."""
+        records = self.rows if self.times is None else int(self.times.sum())
+        return records - round(self.error(left, right) * records)
+
+    def spread(self, column: int, other: int) -> tuple[int, int]:
+        """Return beside how many values of another column each value of a column stands: the fewest and the most."""
+        pairs = group_rows(self.codes[[column, other]])[1]
+        values = np.bincount(self.codes[column, pairs])
+        values = values[values > 0]
+        return int(values.min()), int(values.max())
+
     def nearly_follows(self, left: int, right: int) -> bool:
         """Tell whether left -> right holds for nearly all records, and better than chance alone would have it.
 

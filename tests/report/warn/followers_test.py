@@ -18,7 +18,10 @@ def told(**columns: list[str]) -> list[str]:
 def test_a_column_that_gives_a_hidden_one_back_is_told_where_groups_fall_below_k() -> None:
     few = {name: cells[:6] for name, cells in ORIGINAL.items()}
     (warning,) = following_columns(evidence(POLICY, few, {**few, "city": ["*"] * 6}))
-    assert warning.startswith("zip tells city, or nearly so, and is released as in the table")
+    assert warning.startswith(
+        "zip gives city back, or nearly so, and is released as in the table: whoever sees it knows city of 6 of 6 "
+        "records."
+    )
     assert "2 records of 6 fall below k 4" in warning  # the two of Rome
 
 
