@@ -20,6 +20,12 @@ def test_the_interval_has_the_rates_that_would_not_be_surprised(rate: float, tar
     assert wilson(rate, 10 * targets)[1] - wilson(rate, 10 * targets)[0] < high - low
 
 
+@pytest.mark.parametrize("targets", [1, 7, 300, 12345])
+def test_never_and_always_are_ends_of_their_intervals(targets: int) -> None:
+    assert wilson(0.0, targets)[0] == 0.0  # rounding left a little, which reads "under 0.01 %"
+    assert wilson(1.0, targets)[1] == 1.0
+
+
 def test_a_rate_is_the_mean_of_the_chances() -> None:
     rate = rate_of(np.array([1.0, 0.5, 0.0, 1.0]), most=np.array([1.0, 1.0, 0.5, 1.0]))
     assert (rate.rate, rate.worst, rate.certain, rate.targets, rate.at_most) == (0.625, 1.0, 2, 4, 0.875)

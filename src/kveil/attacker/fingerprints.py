@@ -126,7 +126,8 @@ class _Game:
         """The fingerprints of the release that are `*` alone, and tell nothing."""
         if self.star is None:
             return np.zeros(len(self.after.weights), dtype=bool)
-        return (self.after.holding([self.star]) == 1) & (self.after.lengths == 1)
+        hidden: Bools = (self.after.holding([self.star]) == 1) & (self.after.lengths == 1)
+        return hidden
 
     def chances(self, items: list[int], everything: int | None, own: int | None) -> tuple[float, float]:
         """Return the chances to find a person with the known items, in the original and in the release.

@@ -58,7 +58,9 @@ def wilson(rate: float, targets: int) -> tuple[float, float]:
     spread = Z * math.sqrt(rate * (1 - rate) / targets + Z * Z / (4 * targets * targets))
     middle = rate + Z * Z / (2 * targets)
     scale = 1 + Z * Z / targets
-    return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
+    # Never, and always, are ends of their intervals: rounding would leave a share "under 0.01 %" there.
+    low = 0.0 if rate == 0 else max((middle - spread) / scale, 0.0)
+    return low, 1.0 if rate == 1 else min((middle + spread) / scale, 1.0)
 
 
 def rate_of(chances: Floats, *, most: Floats | None = None) -> Rate:

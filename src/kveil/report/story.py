@@ -105,7 +105,7 @@ class GroupPicture:
     median: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class OwnersPart:
     """What a report tells nobody but the owner of the data; ``table`` is what the original is called."""
 
@@ -160,13 +160,13 @@ def tell_owner(
 ) -> Story:
     """Return the story of a release for the owner of the data, with what the original was like."""
     part = OwnersPart(
-        original.name,
-        dict(reasons),
-        attacks,
-        worst_attack(attacks),
-        why_guesses_succeed(policy, attacks),
-        account["tried"],
-        together_in_words(account),
+        table=original.name,
+        reasons=dict(reasons),
+        attacks=attacks,
+        worst_attack=worst_attack(attacks),
+        why=why_guesses_succeed(policy, attacks),
+        tried=account["tried"],
+        together=together_in_words(account),
     )
     were = original_rows(original, policy).texts  # people beside people, records beside records
     shown = release_rows(release, policy).texts
