@@ -90,7 +90,8 @@ def _put_together(world: World, release: Source, names: tuple[str, ...], targets
         values = world.column("before", name).at(targets)
         texts = shown.codes[order]
         differs |= np.minimum.reduceat(texts, starts) != np.maximum.reduceat(texts, starts)
-        hidden &= np.logical_and.reduceat(np.array(shown.texts, dtype=object)[texts] == STAR, starts)
+        star = np.array([text == STAR for text in shown.texts], dtype=bool)
+        hidden &= np.logical_and.reduceat(star[texts], starts)
         clues.append(_EveryRow(world.cover(name, values.texts, shown.texts), values.codes, texts, starts))
     fitting = matches(clues, len(targets), (~hidden).astype(np.float64)[:, None])[:, 0]
     rows = world.row_of[targets]
