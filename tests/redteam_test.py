@@ -1297,7 +1297,7 @@ def test_9_columns_that_give_a_hidden_one_back_are_told_with_a_number() -> None:
     assert below > 0
     (note,) = [note for note in result.account["warnings"] if "or nearly so" in note]
     assert note.startswith("low and mid each follow from school")
-    assert "they do not give school back, but narrow it down (each value of low beside " in note
+    assert "they do not give school back, but narrow it down (each value of low stands beside " in note
     assert f"{below:,} records of 400 fall below k 30" in note
     assert note not in result.receipt["warnings"]
 

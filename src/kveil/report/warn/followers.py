@@ -45,14 +45,12 @@ def following_columns(evidence: Evidence) -> list[str]:
     warnings = []
     records = evidence.original.rows if evidence.original_times is None else int(evidence.original_times.sum())
     for found in _companions(evidence, quasi, others):
-        for columns, told in (
-            (list(found.back), _describe_back(found, records)),
-            (list(found.follow), _describe_follow(found)),
-        ):
+        for columns in (list(found.back), list(found.follow)):
             fallen = [(_below(evidence, names, columns, k), k) for k, names in sizes if found.name in names]
             below, k = max(fallen, default=(0, 0)) if columns else (0, 0)
             if below:
                 noun = row_noun(people=bool(evidence.rows.persons))
+                told = _describe_back(found, records) if columns[0] in found.back else _describe_follow(found)
                 warnings.append(
                     f"{told} Counted with the quasi-identifiers, {count(below, noun)} of {evidence.number:,} fall "
                     f"below k {k}. Give role quasi-identifier to what others may know."
@@ -69,7 +67,7 @@ def _describe_back(found: _Companions, records: int) -> str:
     each = listing([f"{name} of {known:,}" for name, known in found.back.items()])
     return (
         f"{listing(columns)} each give {found.name} back, or nearly so, and are released as in the table: of "
-        f"{count(records, 'record')} whoever sees them knows {found.name}, by {each}."
+        f"{count(records, 'record')} whoever sees one of them knows {found.name} of most, by {each}."
     )
 
 
@@ -83,10 +81,11 @@ def _describe_follow(found: _Companions) -> str:
             f"{columns[0]} follows from {found.name}, or nearly so, and is released as in the table: it does not give "
             f"{found.name} back, but narrows it down ({values})."
         )
-    each = listing([f"{name} beside {values}" for name, values in zip(columns, beside, strict=True)])
+    others = [f", each of {name} beside {values}" for name, values in zip(columns[1:], beside[1:], strict=True)]
+    each = f"each value of {columns[0]} stands beside {beside[0]} of it" + "".join(others)
     return (
         f"{listing(columns)} each follow from {found.name}, or nearly so, and are released as in the table: they do "
-        f"not give {found.name} back, but narrow it down (each value of {each} of {found.name})."
+        f"not give {found.name} back, but narrow it down ({each})."
     )
 
 
