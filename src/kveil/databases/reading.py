@@ -20,7 +20,7 @@ from kveil.databases.statements import (
     sqlite_uri,
 )
 from kveil.errors import DataError
-from kveil.files import Source, write_table
+from kveil.files import Source, check_plain_names, frame_of, write_table
 
 BATCH = "adbc.sqlite.query.batch_rows"  # SQLite's columns have no types: the driver finds them in the first batch
 WHOLE = str(2**31 - 2)
@@ -39,9 +39,10 @@ def read_database(address: Address, *, hashed: bool = False) -> Source:
         table = _fetched(connection, address, sql)
     if _seen(address) != seen:  # without a lock, somebody may have written into what was read
         raise DataError(f"{address.file.name} was changed while it was read; try again.")
-    frame = pl.DataFrame([_column(table, place) for place in range(table.num_columns)])
     if len(set(table.column_names)) < table.num_columns:
         raise DataError(f"{address.name} has two columns of one name; give them names with AS.")
+    check_plain_names(table.column_names, address.name)
+    frame = frame_of(_column(table, place) for place in range(table.num_columns))
     if address.system == "postgresql" and address.query is None and frame.width:
         frame = frame.sort([name for name, kind in frame.schema.items() if not kind.is_nested()] or frame.columns[:1])
     return Source(address.name, frame.rechunk(), "database", sha256=_digest(frame) if hashed else None)

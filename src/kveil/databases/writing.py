@@ -11,7 +11,7 @@ import polars as pl
 from kveil.databases.address import Address, check_not_spark
 from kveil.databases.connecting import open_connection
 from kveil.errors import DataError
-from kveil.files import joined_items, strip_column
+from kveil.files import frame_of, joined_items, strip_column
 
 
 def check_new_table(address: Address) -> None:
@@ -60,7 +60,7 @@ class StagedTable:
         columns = [
             joined_items(column) if column.dtype == pl.List else strip_column(column) for column in frame.get_columns()
         ]
-        plain = pl.DataFrame(columns).with_columns(pl.selectors.categorical().cast(pl.String))
+        plain = frame_of(columns).with_columns(pl.selectors.categorical().cast(pl.String))
         plain = plain.with_columns(pl.selectors.enum().cast(pl.String))
         self._is_new = address.system != "postgresql" and not address.file.exists()
         self._connection = self._around.enter_context(open_connection(address, writing=True))

@@ -12,7 +12,7 @@ import polars as pl
 
 from kveil.arrays import Longs
 from kveil.files.compression import pack_file
-from kveil.files.texts import as_texts, item_texts
+from kveil.files.texts import as_texts, frame_of, item_texts
 from kveil.suffixes import PACKED
 
 LONG = 4  # rows per run of equal ones from which on a line is written once and repeated
@@ -77,7 +77,7 @@ def _as_written(frame: pl.DataFrame, missing: str) -> pl.DataFrame:
         if frame.width > 1:
             text = text.replace({"": None})
         texts.append(text)
-    return pl.DataFrame(texts)
+    return frame_of(texts)
 
 
 def joined_items(column: pl.Series) -> pl.Series:

@@ -21,7 +21,7 @@ from polars.io.plugins import register_io_source
 from kveil.arrays import Longs
 from kveil.errors import DataError, FileError
 from kveil.files.dataset import dataset_files, is_dataset, rows_together, with_folder_columns
-from kveil.files.source import Source
+from kveil.files.source import Source, check_plain_names
 from kveil.files.texts import as_texts
 
 BATCH = 1 << 18  # rows that are turned into texts and codes at once
@@ -211,6 +211,7 @@ def open_stored(path: Path, *, name: str | None = None, hashed: bool = False) ->
         stored.append(StoredFile(file, within, tuple(own.columns), rows, seen))
     told = name or path.name
     schema = rows_together(empty, files, told).schema if several else empty[0].schema
+    check_plain_names(list(schema), told)
     digest = _digest(files, several=several) if hashed else None
     return StoredSource(told, pl.DataFrame(), "parquet", sha256=digest, files=tuple(stored), schema=schema)
 

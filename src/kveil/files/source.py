@@ -10,12 +10,11 @@ from typing import Any, Literal
 import polars as pl
 
 from kveil.errors import DataError, FileError
+from kveil.files.codebook import Codebook
 from kveil.files.texts import as_texts
 from kveil.stopping import check_cancelled
 from kveil.suffixes import SUFFIXES, WRITTEN, Kind, plain_suffix, suffix_of
 from kveil.words import count, did_you_mean, listing
-
-Labels = Mapping[str, Mapping[str, float | str]]  # for columns whose codes are shown as labels: each label's code
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Source:
     """A table as it came in.
 
     ``frame`` has every column, typed as the source typed it; ``native`` is the caller's own frame where there
-    is one, from which unchanged columns are taken. ``labels`` are the codes behind labels that a column shows, and
+    is one, from which unchanged columns are taken. ``codebook`` is what a file of SPSS or Stata says of columns, and
     ``commas`` the columns whose numbers came with a decimal comma and are held with a point; of these, cells of
     ``comma_sets`` may be sets, whose items are joined by `|`.
     """
@@ -35,10 +34,13 @@ class Source:
     separator: str = ","
     sha256: str | None = None
     native: Any = None
-    labels: Labels = field(default_factory=dict)
+    codebook: Codebook = field(default_factory=Codebook)
     commas: frozenset[str] = frozenset()
     comma_sets: frozenset[str] = frozenset()
     encoding: str = "utf-8"
+    sheet: str | None = None  # of a workbook, where one was asked for
+    skip: int = 0  # lines above the names of columns
+    left_aside: tuple[str, ...] = ()  # other sheets of a workbook that hold something, where nobody chose one
     quoted: bool = True  # whether cells may hold the separator, as those of a CSV without quotes do not
 
     @property
@@ -109,6 +111,24 @@ def check_written(path: Path) -> None:
 
 
 WRITTEN_INSTEAD: dict[Kind, str] = {"excel": "….xlsx", "spss": "….sav", "sas": "….csv, ….sav or ….dta"}
+
+
+def check_plain_names(names: Sequence[str], where: str) -> None:
+    """Raise DataError where Polars would take the name of a column for a pattern of names, or for one of kveil's own.
+
+    By its place: where a file has no line of names, its first record stands there.
+    """
+    odd = [str(place) for place, name in enumerate(names, 1) if _is_pattern(name) or "\0" in name]
+    if odd:
+        raise DataError(
+            f"{where}: {count(len(odd), 'column')} (number {listing(odd)}) "
+            f"{'has a name' if len(odd) == 1 else 'have names'} that cannot be told from a pattern of names; rename "
+            "what is called `*`, begins with `^` and ends with `$`, or holds a NUL character."
+        )
+
+
+def _is_pattern(name: str) -> bool:
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
 def check_named(found: Sequence[str], expected: Iterable[str], name: str) -> None:

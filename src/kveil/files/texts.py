@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,9 @@ import polars as pl
 from kveil.errors import DataError
 
 TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)  # of columns that hold texts, in whatever way
+
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, counted from 1970-01-01
+DAY_IN = {"ms": 86_400_000, "us": 86_400_000_000}
 
 MOST_WHOLE = 2**53  # beyond it a float no longer holds every whole number
 
@@ -54,6 +57,17 @@ def text_of(value: Any) -> str | None:
 
 
 # Their shortest texts are found in their own precision: 0.1 is 0.10000000149011612 only once it is widened.
+_WIDTHS = {
+    "Boolean": 1 / 8,
+    "Int8": 1,
+    "UInt8": 1,
+    "Int16": 2,
+    "UInt16": 2,
+    "Int32": 4,
+    "UInt32": 4,
+    "Float32": 4,
+    "Null": 0,
+}
 _NARROW: dict[str, Callable[[float], Any]] = {"Float32": np.float32, "Float16": np.float16}
 
 
@@ -66,6 +80,7 @@ def as_texts(column: pl.Series) -> pl.Series:
         return column.cast(pl.String)
     if kind.is_float() or kind.is_decimal() or (kind.is_temporal() and kind != pl.Duration):
         distinct = column.unique()
+        _check_years(distinct)
         narrow = _NARROW.get(str(kind))
         values = [narrow(v) if narrow and v is not None else v for v in distinct]
         texts = pl.Series([text_of(value) for value in values], dtype=pl.String)
@@ -73,6 +88,24 @@ def as_texts(column: pl.Series) -> pl.Series:
         joined = column.to_frame("value").join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
         return joined["text"].alias(column.name)
     raise DataError(f"the column {column.name!r} is of type {kind}, which kveil cannot read as text; convert it first.")
+
+
+def _check_years(column: pl.Series) -> None:
+    """Raise DataError where a date or a moment is of no year that has a text: ISO 8601 gives years four digits.
+
+    A day is left at either end, since a moment may be of another year in its own zone.
+    """
+    kind = column.dtype
+    if not isinstance(kind, (pl.Date, pl.Datetime)) or getattr(kind, "time_unit", "") == "ns":  # whose years are few
+        return
+    per_day = 1 if kind == pl.Date else DAY_IN[kind.time_unit]  # type: ignore[union-attr]
+    spare = per_day if getattr(kind, "time_zone", None) else 0
+    cells = column.to_physical()
+    if not cells.is_between(FIRST_DAY * per_day + spare, (LAST_DAY + 1) * per_day - 1 - spare).all():
+        raise DataError(
+            f"the column {column.name!r} has dates before the year 1 or after the year 9999, which have no text; "
+            "correct them, or convert the column to texts first."
+        )
 
 
 def has_exact_values(kind: pl.DataType) -> bool:
@@ -101,6 +134,22 @@ def item_texts(column: pl.Series) -> pl.Series:
     lists = laid.with_columns(as_texts(laid["item"])).group_by("row", maintain_order=True).agg("item")
     joined = pl.DataFrame({"row": rows}).join(lists, on="row", how="left", maintain_order="left")
     return joined["item"].fill_null([]).alias(column.name)
+
+
+_WIDTHS = {
+    "Null": 0, "Boolean": 1 / 8, "Int8": 1, "UInt8": 1, "Int16": 2, "UInt16": 2, "Int32": 4, "UInt32": 4, "Float32": 4,
+    "Date": 4, "Categorical": 1, "Enum": 1, "String": 16,
+}  # fmt: skip
+
+
+def frame_of(columns: Iterable[pl.Series]) -> pl.DataFrame:
+    """Return columns as a frame under their own names; out of a list Polars would name one that is called "" anew."""
+    return pl.DataFrame({column.name: column for column in columns})
+
+
+def least_width(kinds: Iterable[pl.DataType]) -> float:
+    """Return how many bytes the cells of a row take at least, by their types."""
+    return sum(_WIDTHS.get(kind.base_type().__name__, 8) for kind in kinds)
 
 
 def strip_column(column: pl.Series) -> pl.Series:

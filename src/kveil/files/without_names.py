@@ -14,7 +14,7 @@ from kveil.files.csv_reading import SEPARATORS
 from kveil.files.encodings import UTF8, in_utf8
 from kveil.files.reading import read_bytes
 from kveil.files.records import records
-from kveil.files.source import Source, kind_of
+from kveil.files.source import Source, check_plain_names, kind_of
 from kveil.words import count, listing
 
 LOOK = 50  # records that the separator is found from
@@ -39,6 +39,7 @@ def read_headless(path: Path, names: Sequence[str], *, skip: int = 0, encoding: 
 def _check_names(names: Sequence[str]) -> None:
     if not names or not all(names):
         raise DataError("--columns must name every column; give all names, separated by commas.")
+    check_plain_names(names, "--columns")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DataError(f"--columns names {listing([repr(name) for name in twice])} more than once; rename them.")

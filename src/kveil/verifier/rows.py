@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.errors import DataError
-from kveil.files import Source, item_texts, number_texts
+from kveil.files import Source, frame_of, item_texts, number_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
@@ -277,7 +277,7 @@ def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
 def known_items(source: Source, policy: Policy, name: str) -> pl.DataFrame:
     """Return every record with its value of a column, null for missing."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
-    return pl.DataFrame([number, _known(source.texts(name), policy, stars=False)])
+    return frame_of([number, _known(source.texts(name), policy, stars=False)])
 
 
 def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:

@@ -18,7 +18,7 @@ from kveil.arrays import Ints, Longs
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES, in_utc
 from kveil.engines.spark.units import SET, Units
-from kveil.files import Source
+from kveil.files import Source, frame_of
 from kveil.kernels.grouping.members import members_by_group
 from kveil.table.encode import encode_some
 from kveil.table.sensitive import error_of_change
@@ -130,7 +130,7 @@ class RowEncoder:
         if not self.tuples:
             carried = zip(self.layout.carried, self.layout.carried_places, strict=True)
             cells += [_column(rows, place, name).gather(of_row) for name, place in carried]
-        return pl.DataFrame([*cells, pl.Series(str(self.whole.policy.individual_column), of_row)]), of_row
+        return frame_of([*cells, pl.Series(str(self.whole.policy.individual_column), of_row)]), of_row
 
 
 def _pairs(layout: RowLayout, *, carried: bool) -> Iterator[tuple[str, str]]:

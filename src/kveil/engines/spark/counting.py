@@ -19,6 +19,7 @@ from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.tuple_join import lay_known
 from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.units import hash_number
+from kveil.files import frame_of
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.table.sensitive import error_of_change
@@ -115,7 +116,7 @@ def rows_of_release(
 
 
 def _with_times(columns: Mapping[str, pl.Series], times: Longs) -> pl.DataFrame:
-    return pl.DataFrame([column.alias(name) for name, column in columns.items()] + [pl.Series(TIMES, times)])
+    return frame_of([*(column.alias(name) for name, column in columns.items()), pl.Series(TIMES, times)])
 
 
 def _apart_sums(cell: Column, kind: pl.DataType, policy: Policy, some: Column, *, role: str) -> list[Column]:

@@ -16,7 +16,7 @@ from kveil.engines.memory import numbers_held
 from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.units import RECORDS, SET, Units, hash_number
 from kveil.errors import DataError
-from kveil.files import Source
+from kveil.files import Source, frame_of
 from kveil.policy.model import Policy
 from kveil.words import count
 
@@ -293,12 +293,12 @@ def records_at(units: Units, counted: CountedTuples, rows: Longs) -> tuple[pl.Da
     """
     if not units.individuals:
         columns = [counted.column(units.table.place(name)).alias(name) for name in units.named]
-        return pl.DataFrame(columns)[rows], np.arange(len(rows), dtype=np.int64)
+        return frame_of(columns)[rows], np.arange(len(rows), dtype=np.int64)
     sets = counted.column(SET).gather(rows)
     lengths = sets.list.len().to_numpy().astype(np.int64)
     structs = sets.explode(empty_as_null=True)
     cells = [in_utc(structs.struct.field(units.table.place(name))).alias(name) for name in units.named]
-    return pl.DataFrame(cells), np.repeat(np.arange(len(rows), dtype=np.int64), lengths)
+    return frame_of(cells), np.repeat(np.arange(len(rows), dtype=np.int64), lengths)
 
 
 def _laid_out(units: Units, policy: Policy, counted: CountedTuples, salt: int) -> SparkTuples:

@@ -13,7 +13,7 @@ from kveil.arrays import Bools, Longs
 from kveil.engines.spark.driver_tuples import CountedTuples, count_different_rows, in_slices, one_by_one, records_at
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.units import Units, hash_number
-from kveil.files import as_texts
+from kveil.files import as_texts, frame_of
 from kveil.policy.model import Policy
 from kveil.table.sensitive import error_of_change
 from kveil.verifier.counts import Questions
@@ -62,7 +62,7 @@ class LaidTuples:
         }
         apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
         released = (classes >= 0).to_numpy()
-        cells = pl.DataFrame([column.alias(name) for name, column in shown.items()])
+        cells = frame_of(column.alias(name) for name, column in shown.items())
         return cls(units, records, tuple_of, cells, apart, released, counted=counted)
 
     def had(self, policy: Policy, name: str) -> pl.Series:

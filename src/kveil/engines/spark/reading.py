@@ -12,7 +12,7 @@ import polars as pl
 from kveil.databases import Address, Place
 from kveil.engines.spark.session import as_pattern, no_new_warehouse, tell_plainly
 from kveil.errors import DataError, FileError
-from kveil.files import check_columns, dataset_files, is_dataset
+from kveil.files import check_columns, check_plain_names, dataset_files, is_dataset
 from kveil.policy.model import Policy
 from kveil.words import count, listing
 
@@ -182,6 +182,7 @@ def table_of_frame(frame: DataFrame, name: str) -> SparkTable:
     from pyspark.sql import functions as f
 
     names = tuple(frame.columns)
+    check_plain_names(names, name)
     small = [column.lower() for column in names]
     alike = sorted({column for column in names if small.count(column.lower()) > 1})
     if alike:

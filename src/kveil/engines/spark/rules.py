@@ -33,7 +33,7 @@ from kveil.engines.summary import (
     SHOWN_CODE,
     SHOWN_RECORDS,
 )
-from kveil.files import Source
+from kveil.files import Source, frame_of
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.table.encode import leaves_of_values
@@ -54,7 +54,7 @@ def rule_cells(units: Units, policy: Policy) -> pl.DataFrame:
     with tell_plainly(f"read {table.name}"):
         rows = table.frame.select(*(table.column(name) for name in names)).distinct().toArrow()
     cells = [in_utc(pl.Series(name, pl.from_arrow(rows.column(table.place(name))))) for name in names]
-    source = numbers_held(Source(table.name, pl.DataFrame(cells), "frame"), policy)
+    source = numbers_held(Source(table.name, frame_of(cells), "frame"), policy)
     return pl.DataFrame({name: released_texts(source, policy, name) for name in names}).unique()
 
 

@@ -15,6 +15,7 @@ from kveil.engines.spark.driver_tuples import HASH, SparkTuples, tuple_hash
 from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.units import RECORDS, Units
 from kveil.errors import DataError
+from kveil.files import frame_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -75,9 +76,9 @@ def shown_cells(
     places = pl.select(pl.when(pl.Series(classes >= 0)).then(pl.Series(classes))).to_series()
     texts = [shown.classes[name].gather(places) for name in made]
     if not units.individuals:
-        return pl.DataFrame([*texts, *(cells[name] for name in units.named if name not in made)])
+        return frame_of([*texts, *(cells[name] for name in units.named if name not in made)])
     first = np.searchsorted(tuple_of, np.arange(len(classes)))
-    return pl.DataFrame([*texts, *(cells[name].gather(first) for name in units.constant)])
+    return frame_of([*texts, *(cells[name].gather(first) for name in units.constant)])
 
 
 @dataclass(frozen=True)
