@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kveil.engines import choosing
-from kveil.engines.choosing import check_on_spark, free_memory, refuse_on_spark, store_of
+from kveil.engines.choosing import check_on_spark, refuse_on_spark, store_of
 from kveil.errors import Refused
 from support import make_policy
 
@@ -73,13 +73,3 @@ def test_spark_reads_and_writes_parquet(tmp_path: Path) -> None:
         refuse_on_spark("report")
     with pytest.raises(Refused, match="engine spark cannot do this yet"):
         store_of(make_policy(engine="spark"), [parquet])
-
-
-def test_a_container_may_have_less_than_its_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "CONTAINER", tmp_path)
-    machine = free_memory()
-    (tmp_path / "memory.max").write_text("1000\n")
-    (tmp_path / "memory.current").write_text("400\n")
-    assert free_memory() == 600
-    (tmp_path / "memory.max").write_text("max\n")
-    assert (free_memory() is None) == (machine is None)

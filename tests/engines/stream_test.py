@@ -243,17 +243,6 @@ def test_a_table_too_large_for_memory_streams_by_itself(here: Path, monkeypatch:
     assert anonymize_file(Request.of(insisted), here / "data.parquet", targets)["engine"] == "local"
 
 
-def test_a_container_has_no_more_memory_than_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "CONTAINER", tmp_path)
-    whole = choosing.free_memory()
-    assert whole is not None
-    (tmp_path / "memory.max").write_text("3000\n")
-    (tmp_path / "memory.current").write_text("1000\n")
-    assert choosing.free_memory() == 2000
-    (tmp_path / "memory.max").write_text("max\n")
-    assert choosing.free_memory() != 2000
-
-
 # ------------------------------------------------------------------------------------------------ trust nobody
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +12,11 @@ from kveil.databases import Address, Place
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import Store
 from kveil.errors import FileError, Refused
-from kveil.files import dataset_files, is_dataset, kind_of
+from kveil.files import dataset_files, free_memory, is_dataset, kind_of
 from kveil.policy.model import Policy
 
 PER_CELL = 60  # bytes of memory that a run of the local engine takes per cell of its input, measured
 GB = 1e9
-CONTAINER = Path("/sys/fs/cgroup")  # where Linux tells a container its limits
 
 
 @dataclass(frozen=True)
@@ -116,32 +113,3 @@ def _needed(path: Place) -> int:
     except (OSError, pl.exceptions.PolarsError):  # whoever reads it says what is wrong with it
         return 0
     return cells * PER_CELL
-
-
-def free_memory() -> int | None:
-    """Return how many bytes of memory a run may take without pushing others out; None where nobody says."""
-    told = [memory for memory in (_left_to_the_machine(), _left_to_the_container()) if memory is not None]
-    return min(told, default=None)
-
-
-def _left_to_the_machine() -> int | None:
-    told = re.search(r"MemAvailable:\s+(\d+) kB", _told(Path("/proc/meminfo")))
-    if told is not None:
-        return int(told[1]) * 1024
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return None
-
-
-def _left_to_the_container() -> int | None:
-    """Return what the limit of a container leaves, by the second kind of Linux's control groups."""
-    most, now = (_told(CONTAINER / name).strip() for name in ("memory.max", "memory.current"))
-    return max(int(most) - int(now), 0) if most.isdigit() and now.isdigit() else None
-
-
-def _told(file: Path) -> str:
-    try:
-        return file.read_text(encoding="ascii")
-    except OSError:
-        return ""

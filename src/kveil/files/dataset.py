@@ -7,14 +7,19 @@ import re
 from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
+from typing import IO
 from urllib.parse import unquote
 
 import polars as pl
 
 from kveil.errors import DataError, FileError
+from kveil.files.room import check_declared
+from kveil.files.source import check_plain_names
+from kveil.files.texts import least_width
 from kveil.words import count, listing
 
 ENDINGS = (".parquet", ".pq")
+INSTEAD = "take engine stream, which reads it column by column, or use a machine with more memory"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what Hive and Spark call a folder of rows without a value
 
 
@@ -62,11 +67,21 @@ def read_dataset(path: Path, *, hashed: bool = False) -> tuple[pl.DataFrame, str
 
 def _read_part(file: Path) -> pl.DataFrame:
     try:
+        check_rows(file, file.name)
         return pl.read_parquet(file, glob=False, hive_partitioning=False)
+    except FileError:
+        raise
     except Exception as error:  # polars raises its own kinds, whose texts quote bytes of the file
         reason = getattr(error, "strerror", None)
         told = f"cannot be read ({reason})" if reason else "is not a whole Parquet file; it may be cut off"
         raise FileError(f"{file.name}: the file {told}; check the folder.") from None
+
+
+def check_rows(file: Path | IO[bytes], name: str) -> None:
+    """Raise FileError where the rows that a Parquet file declares cannot be held in memory."""
+    scanned = pl.scan_parquet(file, glob=False, hive_partitioning=False)
+    rows = int(scanned.select(pl.len()).collect().item())
+    check_declared(name, rows, least_width(scanned.collect_schema().dtypes()), instead=INSTEAD)
 
 
 def with_folder_columns(part: pl.DataFrame, file: Path) -> pl.DataFrame:
@@ -81,6 +96,7 @@ def with_folder_columns(part: pl.DataFrame, file: Path) -> pl.DataFrame:
 def rows_together(parts: Sequence[pl.DataFrame], files: Sequence[Path], name: str) -> pl.DataFrame:
     """Return the rows of files as one table; raise DataError where their columns are not the same."""
     first = parts[0]
+    check_plain_names(first.columns, name)
     for part, file in zip(parts, files, strict=True):
         if set(part.columns) != set(first.columns):
             raise DataError(

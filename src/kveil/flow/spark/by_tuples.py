@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kveil.databases import Place
-from kveil.engines.choosing import free_memory
 from kveil.engines.spark.driver_tuples import tuples_of
 from kveil.engines.spark.reading import SparkTable, check_table, compared_columns, open_table
 from kveil.engines.spark.session import setting_of, spark_session
 from kveil.engines.spark.units import Units, check_cells, units_of
-from kveil.files import Source
+from kveil.files import Source, free_memory
 from kveil.policy.model import Policy
 from kveil.table.encode import encode_tuples
 from kveil.table.table import Table
