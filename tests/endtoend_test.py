@@ -15,7 +15,7 @@ import pytest
 
 import kveil
 from kveil.datasets import hospital
-from kveil.files import read_table
+from kveil.files import FileLayout, read_table
 from places import missing, place_of
 from support import run
 
@@ -184,7 +184,7 @@ def test_from_a_raw_file_to_a_report(raw: Raw, tmp_path: Path) -> None:
 
 def _nobody_is_named(policy: kveil.Policy, original: Path, files: Sequence[Path]) -> None:
     """No value of an identifier stands in what was written, as far as it cannot stand there by chance."""
-    table = read_table(original, separator=policy.data.separator)
+    table = read_table(original, layout=FileLayout(separator=policy.data.separator))
     told = "\n".join(file.read_text() for file in files)
     released = {text for name in policy.released for text in table.texts(name).drop_nulls()}
     for name in [*policy.with_role("identifier"), *policy.with_role("individual")]:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.errors import DataError, FileError
+from kveil.files import FileLayout
 from kveil.files.csv_reading import count_byte, read_csv
 from strategies import examples
 
@@ -21,7 +22,7 @@ CELLS = st.text('ab,;"\n 1.', max_size=4)
 def test_what_was_written_is_read_again(rows: list[list[str]], separator: str) -> None:
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator="\n").writerows([["x", "y"], *rows])
-    frame, found = read_csv(out.getvalue().encode(), "t.csv", None, frozenset({"x", "y"}))
+    frame, found = read_csv(out.getvalue().encode(), "t.csv", FileLayout(), frozenset({"x", "y"}))
     assert found == separator
     assert frame.columns == ["x", "y"]
     assert [list(row) for row in frame.iter_rows()] == rows
@@ -31,7 +32,7 @@ def test_what_was_written_is_read_again(rows: list[list[str]], separator: str) -
     ("text", "separator"), [("a,b;c,d\n1,2;3,4\n", ","), ("a;b\n1,5;2\n", ";"), ("a b\n1 2\n", " "), ("a\n1\n", ",")]
 )
 def test_the_separator_is_found_in_the_header(text: str, separator: str) -> None:
-    assert read_csv(text.encode(), "t.csv", None, frozenset())[1] == separator
+    assert read_csv(text.encode(), "t.csv", FileLayout(), frozenset())[1] == separator
 
 
 @pytest.mark.parametrize(
@@ -47,21 +48,21 @@ def test_the_separator_is_found_in_the_header(text: str, separator: str) -> None
 )
 def test_a_file_that_is_no_table_is_told_by_its_line(text: str, sentence: str) -> None:
     with pytest.raises(FileError) as caught:
-        read_csv(text.encode(), "t.csv", None, frozenset())
+        read_csv(text.encode(), "t.csv", FileLayout(), frozenset())
     assert sentence in str(caught.value)
 
 
 def test_names_that_repeat_are_told_without_quoting_a_record() -> None:
     with pytest.raises(DataError, match="names 'a' more than once"):
-        read_csv(b"a,a,b\n", "t.csv", None, frozenset({"b"}))
+        read_csv(b"a,a,b\n", "t.csv", FileLayout(), frozenset({"b"}))
     with pytest.raises(DataError, match="columns 1 and 2") as caught:
-        read_csv(b"Ann,Ann,31\n", "t.csv", None, frozenset())
+        read_csv(b"Ann,Ann,31\n", "t.csv", FileLayout(), frozenset())
     assert "Ann" not in str(caught.value)
 
 
 def test_a_separator_that_hides_the_columns_is_told() -> None:
     with pytest.raises(DataError, match="cut at ';', and 2 when cut at ','"):
-        read_csv(b"a,b\n1,2\n", "t.csv", ";", frozenset({"a", "b"}))
+        read_csv(b"a,b\n1,2\n", "t.csv", FileLayout(separator=";"), frozenset({"a", "b"}))
 
 
 def test_bytes_are_counted_piece_by_piece() -> None:

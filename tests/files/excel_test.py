@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from kveil.errors import FileError
+from kveil.files import FileLayout
 from kveil.files.excel import MOST_TEXT, read_excel, write_excel
 from kveil.files.texts import as_texts
 
@@ -31,7 +32,7 @@ FRAME = pl.DataFrame(
 
 
 def test_cells_come_back_as_the_texts_they_were() -> None:
-    again = read_excel(workbook(FRAME), "t.xlsx")
+    again = read_excel(workbook(FRAME), "t.xlsx", FileLayout()).frame
     assert again.columns == FRAME.columns
     for name in FRAME.columns:
         assert as_texts(again[name]).to_list() == as_texts(FRAME[name]).to_list(), name
@@ -42,8 +43,13 @@ def test_what_a_sheet_cannot_hold_is_told() -> None:
     with pytest.raises(FileError, match="holds 32,767 characters at most"):
         workbook(pl.DataFrame({"t": ["x" * (MOST_TEXT + 1)]}))
     with pytest.raises(FileError, match=r"t\.xlsx: this is not a whole Excel file"):
-        read_excel(b"no workbook", "t.xlsx")
+        read_excel(b"no workbook", "t.xlsx", FileLayout())
 
 
 def test_rows_without_any_value_are_no_records() -> None:
-    assert read_excel(workbook(pl.DataFrame({"a": ["x", None, "y"], "b": [None, None, 1]})), "t").height == 2
+    assert (
+        read_excel(
+            workbook(pl.DataFrame({"a": ["x", None, "y"], "b": [None, None, 1]})), "t", FileLayout()
+        ).frame.height
+        == 2
+    )

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.errors import KveilError
-from kveil.files import look_beside, read_repeated, read_table, repeated_lines
+from kveil.files import FileLayout, look_beside, read_repeated, read_table, repeated_lines
 
 PARTS = ["a,b", "c,d", "é,*", ",", "e,f,g", "h", "", '"i",j', "k,l\r", "m\x1f,n", " o,p ", "\ufeffq,r", "s,\t"]
 
@@ -24,7 +24,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def counted(path: Path) -> Counter[tuple[str, ...]] | None:
-    source = read_repeated(path, separator=None, columns=("x", "y"), hashed=True)
+    source = read_repeated(path, FileLayout(), columns=("x", "y"), hashed=True)
     if source is None:
         return None
     assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -49,7 +49,7 @@ def test_counted_lines_are_those_of_the_whole_file(
         return
     whole = read_table(path, columns=("x", "y"))  # which does not fail where lines were counted
     assert found == Counter(whole.frame.iter_rows())
-    source = read_repeated(path, separator=None, columns=("x", "y"))
+    source = read_repeated(path, FileLayout(), columns=("x", "y"))
     if source is not None:
         assert look_beside(path, source, "") == look_beside(path, whole, "")
 
@@ -88,13 +88,13 @@ def test_bytes_that_are_no_utf8_are_left_to_the_reader_that_says_where(tmp_path:
 
 
 def test_packed_files_and_files_that_are_not_there_are_not_counted(tmp_path: Path) -> None:
-    assert read_repeated(tmp_path / "t.csv.gz", separator=None, columns=()) is None
-    assert read_repeated(tmp_path / "t.csv", separator=None, columns=()) is None
+    assert read_repeated(tmp_path / "t.csv.gz", FileLayout(), columns=()) is None
+    assert read_repeated(tmp_path / "t.csv", FileLayout(), columns=()) is None
 
 
 def test_a_text_for_missing_that_needs_quotes_is_looked_at_in_the_whole_file(tmp_path: Path) -> None:
     path = written(tmp_path, "x,y\n" + "a,b\n" * 8)
-    source = read_repeated(path, separator=None, columns=())
+    source = read_repeated(path, FileLayout(), columns=())
     assert source is not None
     assert look_beside(path, source, "no, value") == look_beside(path, read_table(path), "no, value")
     assert source.frame.dtypes == [pl.String, pl.String]

@@ -7,7 +7,7 @@ import pytest
 
 import kveil
 from kveil.errors import DataError, FileError
-from kveil.files import read_table
+from kveil.files import FileLayout, read_table
 from kveil.files.encodings import likely_encoding
 from support import QUASI, make_policy, run, write_policy
 
@@ -29,7 +29,7 @@ def test_the_likely_encoding_is_named_and_reads_the_file(tmp_path: Path, encodin
     with pytest.raises(FileError) as told:
         read_table(path)
     assert f"is not UTF-8; it looks like {encoding}: write encoding: {encoding} under data" in str(told.value)
-    frame = read_table(path, encoding=encoding).frame
+    frame = read_table(path, layout=FileLayout(encoding=encoding)).frame
     names, *rows = [line.split(",") for line in SENTENCES[encoding].splitlines()]
     assert frame.columns == names
     assert [list(row) for row in frame.rows()] == rows
@@ -40,7 +40,7 @@ def test_a_wrong_encoding_is_told_with_the_likely_one(tmp_path: Path) -> None:
     with pytest.raises(
         FileError, match=r"^t\.csv: line 2 is not ascii; it looks like cp1252: change encoding under data"
     ):
-        read_table(tmp_path / "t.csv", encoding="ascii")
+        read_table(tmp_path / "t.csv", layout=FileLayout(encoding="ascii"))
     assert likely_encoding(b"abc", 0) == "cp1252"
 
 
@@ -137,7 +137,7 @@ def test_single_blanks_between_columns_are_found(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     path.write_text("age sex ill\n31 F flu\n35 M gout\n")
     for columns in ((), ("age", "sex", "ill")):
-        source = read_table(path, separator=None, columns=columns)
+        source = read_table(path, columns=columns)
         assert source.separator == " "
         assert source.frame.rows() == [("31", "F", "flu"), ("35", "M", "gout")]
 
@@ -148,7 +148,7 @@ def test_several_blanks_between_columns_are_told(tmp_path: Path) -> None:
         path.write_text(text)
         for columns in ((), ("age", "sex", "ill")):
             with pytest.raises(FileError, match=r"^t\.txt: its columns are separated by several blanks; separate them"):
-                read_table(path, separator=None, columns=columns)
+                read_table(path, columns=columns)
 
 
 def test_one_column_whose_name_or_values_have_blanks_stays_one(tmp_path: Path) -> None:
@@ -156,13 +156,13 @@ def test_one_column_whose_name_or_values_have_blanks_stays_one(tmp_path: Path) -
     path.write_text("home town\nNew York\nBonn\n")
     assert read_table(path).frame.columns == ["home town"]
     path.write_text("home town\nNew York\n")
-    assert read_table(path, separator=None, columns=["home town"]).frame.columns == ["home town"]
+    assert read_table(path, columns=["home town"]).frame.columns == ["home town"]
 
 
 def test_a_wrong_separator_is_told_with_the_right_one(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("city,ill\nBonn,flu\n")
     with pytest.raises(DataError) as told:
-        read_table(tmp_path / "t.csv", separator=";", columns=["city", "ill"])
+        read_table(tmp_path / "t.csv", layout=FileLayout(separator=";"), columns=["city", "ill"])
     assert str(told.value) == (
         "t.csv: line 1 has none of the policy's columns when it is cut at ';', and 2 when cut at ','; write "
         "separator: ',' under data, or leave it out."

@@ -21,7 +21,7 @@ import polars as pl
 
 from kveil.archive.people import DIGEST
 from kveil.errors import DataError
-from kveil.files import Source, parse_table, with_points
+from kveil.files import FileLayout, Source, parse_table, with_points
 from kveil.free_form import Details, JsonObject
 from kveil.guarantee import Guarantee
 from kveil.policy.attributes import HierarchyFile
@@ -262,8 +262,9 @@ class Archived:
         files = {path: part.decode() for path, part in parts.items() if path.startswith("hierarchies/")}
         policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
         path = next(Path(part) for part in parts if part.startswith("release."))
-        release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
         data = policy.data
+        layout = FileLayout(separator=data.separator)
+        release = parse_table(parts[str(path)], path, layout=layout, columns=policy.released)
         shown = with_points(release, policy.numeric, data.missing, decimal=data.decimal, sets=policy.sets)
         receipt, account, _ = (json.loads(parts[part]) for part in JSON_PARTS)
         return cls(

@@ -16,9 +16,11 @@ from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.files import (
     CategorySource,
     EarlyText,
+    FileLayout,
     SharedSource,
     Source,
     as_categories,
+    check_layout,
     parse_early,
     read_repeated,
     read_table,
@@ -62,19 +64,21 @@ class MemoryStore:
 
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         if not isinstance(place, Path):
-            return self.read(policy, place, hashed=hashed)
+            return numbers_held(read_database(place, hashed=hashed), policy)
         return numbers_held(
-            read_table(place, separator=policy.data.separator, columns=policy.attributes, hashed=hashed), policy
+            read_table(place, layout=released_layout(policy), columns=policy.attributes, hashed=hashed), policy
         )
 
     def count_release(self, policy: Policy, place: Path, *, hashed: bool = False) -> Source:
         """Read a release of records by its different lines, where a CSV has few; else as `read_release` does."""
-        counted = read_repeated(place, separator=policy.data.separator, columns=policy.attributes, hashed=hashed)
+        counted = read_repeated(place, released_layout(policy), columns=policy.attributes, hashed=hashed)
         return self.read_release(policy, place, hashed=hashed) if counted is None else numbers_held(counted, policy)
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         kind = CategorySource if isinstance(source, SharedSource) else Source
-        return LaidRelease(kind("the release", release.frame(source), source.kind, separator=source.separator))
+        codebook = release.codebook(source, policy)
+        frame = release.frame(source)
+        return LaidRelease(kind("the release", frame, source.kind, separator=source.separator, codebook=codebook))
 
 
 @dataclass(frozen=True)
@@ -87,11 +91,16 @@ class BeingRead:
 
 def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool, early: EarlyText | None = None) -> Source:
     if not isinstance(place, Path):
+        check_layout(policy.data, "database", place.name)
         return numbers_held(read_database(place, hashed=hashed), policy)
-    data = policy.data
     read = partial(read_table, place, in_pieces=in_pieces) if early is None else partial(parse_early, early, place)
-    source = read(separator=data.separator, columns=policy.attributes, hashed=hashed, encoding=data.encoding)
+    source = read(layout=FileLayout.said(policy.data), columns=policy.attributes, hashed=hashed)
     return numbers_held(source, policy)
+
+
+def released_layout(policy: Policy) -> FileLayout:
+    """Return how a release lies in its file: in UTF-8, without other sheets, the names of columns in its first line."""
+    return FileLayout(separator=policy.data.separator)
 
 
 def numbers_held(source: Source, policy: Policy) -> Source:

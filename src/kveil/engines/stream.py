@@ -17,7 +17,7 @@ from kveil.databases import Place
 from kveil.engines.memory import numbers_held
 from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.errors import NotVerified
-from kveil.files import Source, StoredSource, open_file_path, open_stored, sink_parquet, with_commas
+from kveil.files import Source, StoredSource, check_layout, open_file_path, open_stored, sink_parquet, with_commas
 from kveil.kernels.threads import threads
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
@@ -37,6 +37,7 @@ class StreamStore:
 
     def open(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         assert isinstance(place, Path), "tables of databases are refused before"
+        check_layout(policy.data, "parquet", place.name)
         return numbers_held(open_stored(place, hashed=hashed), policy)
 
     def hold(self, policy: Policy, source: Source) -> Source:
@@ -45,7 +46,8 @@ class StreamStore:
         return source.holding(held, at_a_time=min(threads(), AT_A_TIME))
 
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
-        return self.read(policy, place, hashed=hashed)
+        assert isinstance(place, Path), "tables of databases are refused before"
+        return self.hold(policy, numbers_held(open_stored(place, hashed=hashed), policy))
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         assert out is not None, "a release that streams needs a file"

@@ -11,8 +11,9 @@ import polars as pl
 
 from kveil.errors import DataError, FileError
 from kveil.files.encodings import MARK
+from kveil.files.layout import FileLayout
 from kveil.files.records import BrokenRecord, records
-from kveil.files.source import check_named
+from kveil.files.source import check_named, check_plain_names
 from kveil.words import count, listing
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -40,12 +41,14 @@ def cut_early(raw: bytes, separator: str | None) -> EarlyText:
 
 
 def read_csv(
-    raw: bytes, name: str, separator: str | None, columns: frozenset[str], *, early: EarlyText | None = None
+    raw: bytes, name: str, layout: FileLayout, columns: frozenset[str], *, early: EarlyText | None = None
 ) -> tuple[pl.DataFrame, str]:
-    """Return a table and its separator, out of bytes that are UTF-8.
+    """Return a table and its separator, out of bytes that are UTF-8 and begin with the names of columns.
 
     ``columns`` are the names expected, a help in finding the separator; ``early`` are the same bytes, cut already.
+    Lines are counted with those above the names.
     """
+    separator, names_at = layout.separator, layout.skip + 1
     if not raw or raw.isspace():
         raise FileError(f"{name}: the file is empty; a CSV starts with a line of column names.")
     record = _first_record(raw)
@@ -54,12 +57,12 @@ def read_csv(
         if separator not in record:
             separator = _blanks(raw, record, columns, name) or separator
     else:
-        _check_separator(record, separator, columns, name)
-    header = _header(record, separator, name, columns)
+        _check_separator(record, separator, columns, f"{name}: line {names_at}")
+    header = _header(record, separator, name, columns, names_at)
     ready = early.cells if early is not None and early.raw is raw and early.separator == separator else None
     frame = _read_fast(raw, separator, header, ready)
     if frame is None:
-        frame = _read_slowly(raw, separator, header, name)
+        frame = _read_slowly(raw, separator, header, name, layout.skip)
     return frame, separator
 
 
@@ -86,7 +89,7 @@ def _find_separator(record: str, columns: frozenset[str]) -> str:
     return max(SEPARATORS, key=lambda separator: (known(separator), outside.count(separator)))
 
 
-def _check_separator(record: str, separator: str, columns: frozenset[str], name: str) -> None:
+def _check_separator(record: str, separator: str, columns: frozenset[str], where: str) -> None:
     """Raise DataError where another separator than the given one brings the expected columns out."""
 
     def known(separator: str) -> int:
@@ -95,7 +98,7 @@ def _check_separator(record: str, separator: str, columns: frozenset[str], name:
     other = max(SEPARATORS, key=known)
     if not known(separator) and known(other):
         raise DataError(
-            f"{name}: line 1 has none of the policy's columns when it is cut at {separator!r}, and {known(other)} when "
+            f"{where} has none of the policy's columns when it is cut at {separator!r}, and {known(other)} when "
             f"cut at {other!r}; write separator: {other!r} under data, or leave it out."
         )
 
@@ -130,13 +133,14 @@ def _first_fields(record: str, separator: str, *, strict: bool) -> list[str]:
     return next((fields for _, fields in records(record, separator, strict=strict)), [])
 
 
-def _header(record: str, separator: str, name: str, columns: frozenset[str]) -> list[str]:
+def _header(record: str, separator: str, name: str, columns: frozenset[str], line: int) -> list[str]:
     try:
         header = _first_fields(record, separator, strict=True)
     except BrokenRecord:
-        raise FileError(f"{name}: line 1 cannot be read as CSV; check its quotes and line ends.") from None
+        raise FileError(f"{name}: line {line} cannot be read as CSV; check its quotes and line ends.") from None
+    check_plain_names(header, name)
     if not header:
-        raise FileError(f"{name}: line 1 is blank; a CSV starts with a line of column names.")
+        raise FileError(f"{name}: line {line} is blank; a CSV starts with a line of column names.")
     twice = sorted({column for column in header if header.count(column) > 1})
     if twice:
         if columns:
@@ -203,7 +207,7 @@ def _quotes_in_place(raw: bytes, separator: str) -> bool:
     return bool(opens.all() and closes.all())
 
 
-def _read_slowly(raw: bytes, separator: str, header: list[str], name: str) -> pl.DataFrame:
+def _read_slowly(raw: bytes, separator: str, header: list[str], name: str, above: int) -> pl.DataFrame:
     """Return the rows as we read them, or name the line of the first one that is not whole.
 
     Blank lines are no records, unless there is one column only. A quote inside a field that does not start
@@ -220,7 +224,7 @@ def _read_slowly(raw: bytes, separator: str, header: list[str], name: str) -> pl
             row = fields or [""] * (width == 1)
             if row and len(row) != width:
                 raise FileError(
-                    f"{name}: line {line} has {count(len(row), 'field')}, the header has {width}; "
+                    f"{name}: line {above + line} has {count(len(row), 'field')}, the header has {width}; "
                     "check separators and quotes in that line."
                 )
             if row:
@@ -229,5 +233,7 @@ def _read_slowly(raw: bytes, separator: str, header: list[str], name: str) -> pl
                 parts.append(pl.DataFrame(rows, schema=schema, orient="row"))
                 rows = []
     except BrokenRecord as broken:
-        raise FileError(f"{name}: line {broken.line} cannot be read as CSV; check its quotes and line ends.") from None
+        raise FileError(
+            f"{name}: line {above + broken.line} cannot be read as CSV; check its quotes and line ends."
+        ) from None
     return pl.concat([*parts, pl.DataFrame(rows, schema=schema, orient="row")])

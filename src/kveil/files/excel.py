@@ -1,15 +1,19 @@
-"""Excel workbooks: the first sheet in, one sheet out with nothing beside its cells."""
+"""Excel workbooks: a sheet in, one sheet out with nothing beside its cells."""
 
 from __future__ import annotations
 
 import datetime
 import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import IO, Any
 
 import polars as pl
 
 from kveil.errors import DataError, FileError
+from kveil.files.excel_size import check_workbook
 from kveil.files.extras import import_extra
+from kveil.files.layout import FileLayout, sheet_place
 from kveil.files.texts import as_texts, whole_in_floats
 from kveil.words import count, listing
 
@@ -29,26 +33,65 @@ def _xlsxwriter() -> Any:
     return xlsxwriter
 
 
-def read_excel(raw: bytes, name: str) -> pl.DataFrame:
-    """Return the first sheet of a workbook; its first row has the names, and rows without any value are no records."""
+@dataclass(frozen=True)
+class SheetRead:
+    """A sheet as a table, and the names of others that hold something, where nobody chose this one."""
+
+    frame: pl.DataFrame
+    others: tuple[str, ...] = ()
+
+
+def read_excel(raw: bytes, name: str, layout: FileLayout) -> SheetRead:
+    """Return a sheet of a workbook, the first one where none is asked for.
+
+    The row below those that are skipped has the names of columns, and rows without any value are no records.
+    """
     fastexcel = import_extra(_fastexcel, "Excel files", "fastexcel")
+    check_workbook(raw, name)
     try:
-        sheet = fastexcel.read_excel(raw).load_sheet(0, schema_sample_rows=None)
+        workbook = fastexcel.read_excel(raw)
+        names: list[str] = list(workbook.sheet_names)
+    except Exception:  # of many kinds, whose texts quote cells
+        raise _broken(name) from None
+    place = sheet_place(layout.sheet, names, name)
+    called = "the first sheet" if layout.sheet is None else f"the sheet {names[place]!r}"
+    try:
+        sheet = workbook.load_sheet(place, header_row=layout.skip, schema_sample_rows=None)
         named = sheet.available_columns()
         frame: pl.DataFrame = sheet.to_polars()
-    except Exception:  # of many kinds, whose texts quote cells
+        others = () if layout.sheet is not None else tuple(_filled(workbook, names[1:]))
+    except Exception:
+        raise _broken(name) from None
+    line = layout.skip + 1
+    if not frame.width:
         raise FileError(
-            f"{name}: this is not a whole Excel file; it may be cut off, locked or of another kind."
-        ) from None
+            f"{name}: {called} {f'has nothing below its row {layout.skip}' if layout.skip else 'is empty'}; its row "
+            f"{line} has the names of columns.{_instead(others)}"
+        )
     unnamed = [str(column.index + 1) for column in named if column.column_name_from != "looked_up"]
     if unnamed:
         raise DataError(
-            f"{name}: row 1 of the first sheet has no name for {count(len(unnamed), 'column')} ({listing(unnamed)}); "
-            "name every column there."
+            f"{name}: row {line} of {called} has no name for {count(len(unnamed), 'column')} ({listing(unnamed)}); "
+            "name every column there, or say with data.skip how many rows stand above the names."
         )
-    if not frame.width:
-        raise FileError(f"{name}: the first sheet is empty; its first row has the names of columns.")
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return SheetRead(frame.filter(~pl.all_horizontal(pl.all().is_null())), others)
+
+
+def _filled(workbook: Any, names: Sequence[str]) -> Iterator[str]:
+    """Give the sheets that hold something."""
+    for name in names:
+        if workbook.load_sheet(name, header_row=None, n_rows=1).width:
+            yield name
+
+
+def _instead(others: Sequence[str]) -> str:
+    return (
+        f" To take another, write sheet under data: {listing([repr(each) for each in others], 10)}." if others else ""
+    )
+
+
+def _broken(name: str) -> FileError:
+    return FileError(f"{name}: this is not a whole Excel file; it may be cut off, locked or of another kind.")
 
 
 def write_excel(frame: pl.DataFrame, file: IO[bytes]) -> None:

@@ -15,6 +15,7 @@ from kveil.arrays import Longs
 from kveil.errors import KveilError
 from kveil.files.csv_reading import read_csv
 from kveil.files.encodings import MARK, UTF8, in_utf8
+from kveil.files.layout import FileLayout
 from kveil.files.source import Source
 from kveil.stopping import check_cancelled
 from kveil.suffixes import PACKED
@@ -38,7 +39,7 @@ class RepeatedSource(Source):
 
 
 def read_repeated(
-    path: Path, *, separator: str | None, columns: Iterable[str], hashed: bool = False
+    path: Path, layout: FileLayout, *, columns: Iterable[str], hashed: bool = False
 ) -> RepeatedSource | None:
     """Read a CSV in UTF-8 whose lines repeat; None where they do not, or where only reading all of it tells what it is.
 
@@ -60,7 +61,7 @@ def read_repeated(
         if counted is None:
             return None
         text = header + "\n".join([*counted[LINE].to_list(), ""]).encode()
-        frame, separator = read_csv(text, path.name, separator, frozenset(columns))
+        frame, separator = read_csv(text, path.name, layout, frozenset(columns))
     except (OSError, KveilError):  # the reader of whole files says what is wrong, and in which line
         return None
     times = counted[TIMES].to_numpy().astype(np.int64)

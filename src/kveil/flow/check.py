@@ -17,7 +17,7 @@ from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
 from kveil.errors import Refused, Unmeetable
-from kveil.files import Source
+from kveil.files import Source, check_layout
 from kveil.flow.steps.inputs import check_input, store_for, table_of
 from kveil.flow.steps.places import input_path
 from kveil.policy.attributes import MaxWidth
@@ -27,6 +27,7 @@ from kveil.policy.privacy import named_k
 from kveil.progress import Progress, silent
 from kveil.report.warn.bounds import bound_warning, exact_ranges, expected_bounds
 from kveil.report.warn.promises import empty_promises
+from kveil.report.warn.sheets import sheets_left_aside
 from kveil.table.encode import encode
 from kveil.table.scale import Scale
 from kveil.table.table import Table
@@ -87,6 +88,7 @@ def check_file(policy: Policy, *, given: Place | None = None, progress: Progress
         from kveil.flow.spark.by_tuples import read_tuples
 
         check_on_spark([path])
+        check_layout(policy.data, "parquet", path.name)
         told = read_tuples(path, policy)
         return check_tuples(told.source, policy, told.table, records=told.records, progress=progress)
     return check_source(store_for(policy, path, progress=progress).read(policy, path), policy, progress=progress)
@@ -137,7 +139,7 @@ def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, 
         "algorithms": able,
         "boundaries": boundaries,
         "risk": raw_risk(source, policy, times=table.times),
-        "warnings": _warnings(table),
+        "warnings": [*sheets_left_aside(source), *_warnings(table)],
     }
 
 

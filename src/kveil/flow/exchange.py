@@ -16,7 +16,7 @@ from kveil.exchange.arx_builder import read_builder
 from kveil.exchange.arx_project import read_project
 from kveil.exchange.for_others import ForArx, for_arx, for_pycanon
 from kveil.exchange.foreign import ForeignPolicy, as_tree, foreign_policy_text
-from kveil.files import Outputs, Source, parse_table, read_table
+from kveil.files import FileLayout, Outputs, Source, parse_table, read_table
 from kveil.flow.steps.inputs import read
 from kveil.flow.steps.outputs import check_new
 from kveil.flow.steps.places import input_path
@@ -69,9 +69,9 @@ def import_arx(
     inside = output.parent / f"{output.stem}.table.csv"
     table = inside if data is None else data
     if data is None and foreign.table is not None:
-        source = parse_table(foreign.table, inside, separator=foreign.separator)
+        source = parse_table(foreign.table, inside, layout=FileLayout(separator=foreign.separator))
     else:
-        source = read_table(table, separator=foreign.separator)
+        source = read_table(table, layout=FileLayout(separator=foreign.separator))
     return _written(foreign, source, table, output, _Reads([project], force=force, take_table=data is None))
 
 
@@ -83,7 +83,7 @@ def import_anjana(
     table = data or asked.table
     if table is None:
         raise DataError(f"{script.name} does not say which table it reads; give it with --data.")
-    source = read_table(table, separator=asked.separator if data is None else None)
+    source = read_table(table, layout=FileLayout(separator=asked.separator if data is None else None))
     numeric = [name.strip() for name in source.frame.columns if _is_numeric(source, name)]
     foreign = policy_of(asked, source.frame.columns, numeric, k)
     return _written(foreign, source, table, output, _Reads([script, table], force=force))

@@ -11,7 +11,7 @@ from kveil.algorithms.registry import algorithms_honouring
 from kveil.choose import MOST_EFFORT, Allowance, trials
 from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
-from kveil.files import Outputs, Source, with_likely_points, write_table
+from kveil.files import PLAIN_LAYOUT, FileLayout, Outputs, Source, with_likely_points, write_table
 from kveil.files.without_names import read_headless
 from kveil.flow.steps.cancelling import check_process
 from kveil.flow.steps.inputs import read_any
@@ -122,14 +122,13 @@ def suggest_policy(frame: Any) -> SuggestedPolicy:
 
 @dataclass(frozen=True)
 class FileForm:
-    """What a file does not say of itself: its encoding, and names for columns that it has none of.
+    """What a file does not say of itself: how it is laid out, and names for columns that it has none of.
 
-    ``skip`` is how many lines to leave out before the first record where names are given.
+    Where names are given, the lines that the layout skips stand above the first record.
     """
 
     columns: Sequence[str] | None = None
-    skip: int = 0
-    encoding: str = "utf-8"
+    layout: FileLayout = PLAIN_LAYOUT
 
 
 def start(
@@ -174,11 +173,13 @@ def _read(data: Place, form: FileForm) -> Source:
     if form.columns is not None:
         if not isinstance(data, Path):
             raise DataError("a table of a database has names of columns; leave --columns out.")
+        if form.layout.sheet is not None:
+            raise DataError("a sheet of a workbook has names of columns in a row of its own; leave --columns out.")
         return replace(
-            read_headless(data, form.columns, skip=form.skip, encoding=form.encoding), encoding="utf-8"
+            read_headless(data, form.columns, skip=form.layout.skip, encoding=form.layout.encoding), encoding="utf-8"
         )  # as the copy is
     try:
-        return with_likely_points(read_any(data, encoding=form.encoding))
+        return with_likely_points(read_any(data, layout=form.layout))
     except FileError:  # it is not there, or no table: other names for its columns would not help
         raise
     except DataError as error:

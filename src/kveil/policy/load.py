@@ -15,7 +15,7 @@ from kveil.policy.wording import Location, utf8_text
 
 _OPTIONAL = {
     "data", "dependencies", "suppression", "individual", "release", "loss", "seed", "algorithm",
-    "path", "separator", "missing", "key", "previous", "limit", "show", "conflicts", "order", "shape",
+    "path", "separator", "missing", "key", "sheet", "skip", "previous", "limit", "show", "conflicts", "order", "shape",
     "hierarchy", "boundary", "weight",
 }  # fmt: skip
 DEEPEST = 100  # brackets inside of brackets

@@ -9,7 +9,7 @@ from typing import Any
 
 from kveil.databases import Address, Place, parse_place, read_database
 from kveil.errors import DataError
-from kveil.files import Source, dataset_files, is_dataset, read_table
+from kveil.files import FileLayout, Source, check_layout, dataset_files, is_dataset, read_table
 from kveil.policy.keys import Data
 from kveil.policy.model import Policy
 from kveil.studio.consent import needed_consent, refusal
@@ -66,7 +66,7 @@ class TableAt:
     def stamp(self) -> tuple[Any, ...]:
         """Return what changes when the table, or the encoding it is read in, does."""
         place = self.place
-        form = self.data.encoding
+        form = self.data.encoding, self.data.sheet, self.data.skip
         if isinstance(place, Address):
             files = [] if place.system == "postgresql" else _with_journals(place.file)
             return place, self.opened if not files else 0, form, *map(_seen, files)
@@ -76,11 +76,12 @@ class TableAt:
         """Read the table, its numbers as they are written; a query, or a server, only where somebody agreed to it."""
         place = self.place
         if isinstance(place, Address):
+            check_layout(self.data, "database", place.name)
             refused = refusal(place, agreed)
             if refused is not None:
                 raise DataError(refused)
             return read_database(replace(place, named=needed_consent(place) is not None))
-        return read_table(place, separator=self.data.separator, columns=self.names, encoding=self.data.encoding)
+        return read_table(place, layout=FileLayout.said(self.data), columns=self.names)
 
 
 def _with_journals(database: Path) -> list[Path]:

@@ -29,8 +29,12 @@ def init(
         ),
     ] = None,
     skip: Annotated[
-        int, typer.Option("--skip", min=0, metavar="N", help="With --columns: leave out so many lines at the top.")
+        int,
+        typer.Option("--skip", min=0, metavar="N", help="Leave out lines above the names, or the first record."),
     ] = 0,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", metavar="S", help="The sheet of a workbook, by its name or number from 1.")
+    ] = None,
     encoding: Annotated[
         str, typer.Option("--encoding", metavar="E", help="The encoding of a CSV, such as cp1252.")
     ] = "utf-8",
@@ -40,13 +44,12 @@ def init(
 ) -> None:
     """Look at a table and write a commented policy that runs as it is."""
     from kveil.cli.loading import load_in_background
+    from kveil.files import FileLayout
     from kveil.flow.init import FileForm, start
 
     correct = None
-    if skip and columns is None:
-        raise typer.BadParameter("--skip goes with --columns; name the columns too.")
     names = None if columns is None else [name.strip() for name in columns.split(",")]
-    form = FileForm(names, skip, encoding)
+    form = FileForm(names, FileLayout(encoding=encoding, sheet=sheet, skip=skip))
     if ask:
         from kveil.cli.ask import ask_roles
 

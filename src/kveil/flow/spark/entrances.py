@@ -7,6 +7,7 @@ from typing import Any
 from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark, refuse_on_spark
 from kveil.errors import Refused
+from kveil.files import check_layout
 from kveil.flow.steps.inputs import check_targets
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
@@ -16,7 +17,7 @@ from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 
 
-def spark_result(frame: Any, asked: Request, stages: Stages) -> Result:
+def spark_result(frame: Any, asked: Request, stages: Stages) -> Result[Any]:
     """Return a verified release of a frame of Spark; it has no way back, since its rows have no places."""
     from kveil.flow.spark.spark_request import SparkRequest
     from kveil.flow.spark.spark_run import able_on_spark, anonymize_spark_frame
@@ -39,6 +40,7 @@ def write_on_spark(asked: Request, path: Place, targets: Targets, stages: Stages
             "different."
         )
     check_on_spark([path], output=targets.release)
+    check_layout(asked.policy.data, "parquet", path.name)
     able = able_on_spark(asked.policy, asked.able)
     check_targets(asked.policy, path, [*(target for target, _ in targets.beside()), targets.release])
     return anonymize_on_spark(SparkRequest(asked.policy, able, asked.bounded), path, targets, stages)

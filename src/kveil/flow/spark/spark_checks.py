@@ -18,7 +18,7 @@ from kveil.engines.spark.session import spark_session, tell_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.units import units_of
 from kveil.errors import DataError, Refused
-from kveil.files import Source, look_beside, open_stored
+from kveil.files import Source, check_layout, look_beside, open_stored
 from kveil.flow.measure import Measured
 from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.verify import Checked
@@ -70,6 +70,7 @@ def _written(policy: Policy, release: Place) -> tuple[Written, Questions]:
 
 
 def _joined(policy: Policy, original: Place, owner: Path) -> Joined:
+    check_layout(policy.data, "parquet", original.name)
     session = spark_session()
     table: SparkTable = open_table(session, original, compared=compared_columns(policy))
     check_table(table, policy)

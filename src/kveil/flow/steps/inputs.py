@@ -15,7 +15,7 @@ from kveil.engines.choosing import store_of
 from kveil.engines.memory import MemoryStore, numbers_held
 from kveil.engines.store import Store
 from kveil.errors import DataError, PolicyError, Unmeetable
-from kveil.files import Source, dataset_files, is_dataset, read_table
+from kveil.files import PLAIN_LAYOUT, FileLayout, Source, check_layout, dataset_files, is_dataset, read_table
 from kveil.flow.steps.cancelling import check_process
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k, most_suppressed
@@ -95,9 +95,12 @@ def _resolved(place: Place) -> Place:
     return place.resolve() if isinstance(place, Path) else place
 
 
-def read_any(place: Place, *, encoding: str = "utf-8") -> Source:
+def read_any(place: Place, *, layout: FileLayout = PLAIN_LAYOUT) -> Source:
     """Read a table that no policy speaks about yet."""
-    return read_table(place, encoding=encoding) if isinstance(place, Path) else read_database(place)
+    if isinstance(place, Path):
+        return read_table(place, layout=layout)
+    check_layout(layout, "database", place.name)
+    return read_database(place)
 
 
 def check_input(source: Source, table: Table) -> None:

@@ -13,7 +13,7 @@ from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.flow.steps.table_search import bound_of, goes_by_tuples, search_table
 from kveil.report.run import Run
-from kveil.report.warn import evidence_of, owners_warnings, release_warnings
+from kveil.report.warn import evidence_of, owners_warnings, release_warnings, sheets_left_aside
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.verifier.release import lay_beside, verify_rows
@@ -58,6 +58,7 @@ def make_release(source: Source, asked: Request, stages: Stages, store: Store, o
         check_verdict(verdict, aligned, policy, chosen.algorithm)
         warnings = release_warnings(released, policy, release.labels)
         private_warnings = owners_warnings(evidence_of(policy, aligned))
+        private_warnings += sheets_left_aside(source)
         private_warnings += [] if together is None else together.warnings(table.noun)
         published = policy_sha256(policy, aligned.rows)
         stages.end("verify")

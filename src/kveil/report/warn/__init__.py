@@ -6,8 +6,9 @@ from kveil.report.warn.evidence import Evidence, evidence_of
 from kveil.report.warn.followers import following_columns
 from kveil.report.warn.promises import empty_promises, one_persons_rows, uniform_groups, values_of_everybody
 from kveil.report.warn.sensitive_values import alike_values, marks_of_missing
+from kveil.report.warn.sheets import sheets_left_aside
 
-__all__ = ["Evidence", "evidence_of", "owners_warnings", "release_warnings"]
+__all__ = ["Evidence", "evidence_of", "owners_warnings", "release_warnings", "sheets_left_aside"]
 
 
 def owners_warnings(evidence: Evidence) -> list[str]:
