@@ -11,6 +11,7 @@ import pytest
 
 from kveil.errors import FileError
 from kveil.files.code_labels import Labelled, read_labelled, write_labelled
+from kveil.files.codebook import Codebook
 
 TABLE = pl.DataFrame({"sex": [1.0, 2.0, 1.0, None], "age": [1.0, 30.0, 40.5, 99.0], "note": ["a", "", "c", "d"]})
 
@@ -29,27 +30,30 @@ def read(folder: Path, labels: dict[str, dict[float, str]], suffix: str = ".sav"
 def test_codes_that_all_have_a_label_are_shown_as_labels_and_go_back(tmp_path: Path, suffix: str) -> None:
     found = read(tmp_path, {"sex": {1.0: "f", 2.0: "m", 3.0: "x"}}, suffix)
     assert found.frame["sex"].to_list() == ["f", "m", "f", None]
-    assert dict(found.labels["sex"]) == {"f": 1, "m": 2, "x": 3} or dict(found.labels["sex"]) == {"f": 1, "m": 2}
+    assert dict(found.codebook.labels["sex"]) == {"f": 1, "m": 2, "x": 3} or dict(found.codebook.labels["sex"]) == {
+        "f": 1,
+        "m": 2,
+    }
     written = io.BytesIO()
-    write_labelled(found.frame, written, tmp_path / f"r{suffix}", found.labels)
+    write_labelled(found.frame, written, tmp_path / f"r{suffix}", found.codebook)
     again = read_labelled(written.getvalue(), tmp_path / f"r{suffix}")
     assert again.frame["sex"].to_list() == ["f", "m", "f", None]
-    assert set(again.listed["sex"].values()) == {"f", "m"}  # a label that nobody shows is not handed on
+    assert set(again.codebook.of("sex").values.values()) == {"f", "m"}  # a label that nobody shows is not handed on
 
 
 def test_a_code_without_a_label_or_two_of_one_label_stay_codes(tmp_path: Path) -> None:
     some = read(tmp_path, {"age": {99.0: "not known"}})
-    assert "age" not in some.labels
+    assert "age" not in some.codebook.labels
     assert some.frame["age"].to_list()[1:] == TABLE["age"].to_list()[1:]
     shared = read(tmp_path, {"sex": {1.0: "one", 2.0: "one"}})
-    assert "sex" not in shared.labels
+    assert "sex" not in shared.codebook.labels
 
 
 def test_a_written_file_says_nothing_of_when_it_was_made(tmp_path: Path) -> None:
     for suffix in (".sav", ".dta"):
         first, second = io.BytesIO(), io.BytesIO()
         for out in (first, second):
-            write_labelled(TABLE, out, tmp_path / f"r{suffix}", {})
+            write_labelled(TABLE, out, tmp_path / f"r{suffix}", Codebook())
         assert first.getvalue() == second.getvalue()
         assert b"2026" not in first.getvalue()[:400]
 

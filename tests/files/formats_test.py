@@ -84,7 +84,8 @@ def tables(tmp_path: Path) -> dict[str, Path]:
     IN_WORDS.write_ipc(made["arrow"])
     workbook_of(IN_WORDS, made["xlsx"])
     labels = {"sex": SEX, "diagnosis": ILL}
-    told = {"column_labels": [f"Planted {name}" for name in TABLE.columns], "file_label": "Planted title"}
+    about = [f"{'Planted' if ROLES[name] == 'identifier' else 'About'} {name}" for name in TABLE.columns]
+    told = {"column_labels": about, "file_label": "Planted title"}
     pyreadstat.write_sav(TABLE, made["sav"], variable_value_labels=labels, note="Planted note", **told)
     whole = {name: {int(code): text for code, text in codes.items()} for name, codes in labels.items()}
     pyreadstat.write_dta(TABLE, made["dta"], variable_value_labels=whole, **told)
@@ -166,7 +167,7 @@ def test_codes_are_shown_as_labels_and_written_as_codes_with_labels_of_released_
         assert sorted(frame["diagnosis"]) == [1, 1, 1, 1, 2, 2, 3, 3]
         assert told.variable_value_labels == {"diagnosis": {1: "flu", 2: "cough", 3: "gout"}}
         assert set(frame["sex"]) == {"female", "male"}  # a quasi-identifier becomes text
-        assert not any(told.column_labels)
+        assert told.column_labels == [f"About {name}" for name in frame.columns]
         assert not told.file_label
         assert not told.notes
 
@@ -177,7 +178,7 @@ def test_numbers_with_a_label_for_some_and_codes_that_share_a_label_stay_codes(t
     pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels=labels)
     source = read_table(tmp_path / "t.sav")
     assert source.frame.equals(frame)
-    assert not source.labels
+    assert not source.codebook.labels
 
 
 def test_values_that_stand_for_missing_are_missing(tmp_path: Path) -> None:
@@ -299,10 +300,11 @@ def test_verify_names_what_others_left_in_such_files(tmp_path: Path, tables: dic
     ]
     assert any("a title" in line for line in told["sav"])
     assert any("notes" in line for line in told["sav"])
-    assert any("descriptions of columns" in line for line in told["dta"])
+    assert any("a title" in line for line in told["dta"])
+    assert any("labels or missing codes of columns that are generalized" in line for line in told["dta"])
     assert told["csv.gz"][0].startswith("t.csv holds its name, a time or a comment")
     pyreadstat.write_sav(TABLE[:8], tmp_path / "r.sav", variable_value_labels={"diagnosis": ILL})
-    (finding,) = look_beside(tmp_path / "r.sav", read_table(tmp_path / "r.sav"), "").content
+    (finding,) = look_beside(tmp_path / "r.sav", read_table(tmp_path / "r.sav"), "", unchanged=["diagnosis"]).content
     assert finding.startswith("r.sav holds labels of 1 value that no row shows; ")
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import kveil
-from kveil.files import look_beside, read_table, write_table
+from kveil.files import FileLayout, look_beside, read_table, write_table
 
 FRAME = pl.DataFrame(
     {
@@ -34,7 +34,7 @@ def test_kveils_own_files_hold_nothing_beside_their_cells(tmp_path: Path, suffix
     for frame in (FRAME, FRAME[:0]):
         with target.open("w+b") as file:
             write_table(frame.drop("set") if suffix[-2:] == "sv" else frame, file, target, separator=",")
-        found = look_beside(target, read_table(target, separator=","), "")
+        found = look_beside(target, read_table(target, layout=FileLayout(separator=",")), "")
         assert (found.content, found.form) == ((), ())
 
 
@@ -125,7 +125,7 @@ def test_a_csv_is_told_apart_the_same_way_whether_it_is_written_again_or_only_co
         path = tmp_path / "t.csv"
         path.write_text(random.choice(FORMS)("\n".join(lines) + random.choice(["\n", ""])), newline="")
         try:
-            source = read_table(path, separator=separator)
+            source = read_table(path, layout=FileLayout(separator=separator))
         except kveil.KveilError:
             continue
         again = io.BytesIO()

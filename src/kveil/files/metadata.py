@@ -9,7 +9,8 @@ import io
 import json
 import re
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import polars as pl
 from kveil.arrays import Longs
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
+from kveil.files.codebook import Code, Codebook
 from kveil.files.column_files import sink_parquet
 from kveil.files.compression import tells_beside, unpack_file
 from kveil.files.csv_reading import count_byte
@@ -26,6 +28,7 @@ from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import with_commas
 from kveil.files.disk_tables import StoredSource, open_stored
 from kveil.files.excel_parts import in_excel
+from kveil.files.layout import FileLayout
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import read_bytes, read_table
 from kveil.files.repeated_lines import RepeatedSource
@@ -48,11 +51,19 @@ class Beside:
     content: tuple[str, ...] = ()
     form: tuple[str, ...] = ()
 
+    def with_notes(self, name: str, strange: Sequence[str]) -> Beside:
+        """Return the same with columns of which a file says something that the original does not say."""
+        if not strange:
+            return self
+        told = f"descriptions, labels or missing codes that the original does not have ({listing(list(strange), 3)})"
+        return replace(self, content=(*self.content, f"{name} holds {told}; {AGAIN}."))
 
-def look_beside(path: Path, source: Source, missing: str) -> Beside:
+
+def look_beside(path: Path, source: Source, missing: str, *, unchanged: Collection[str] = ()) -> Beside:
     """Compare the bytes of a file with what kveil writes for the same cells; name what it holds beside them.
 
-    ``missing`` is what a CSV shows for a cell without a value. Of a folder or a pattern it is every file.
+    ``missing`` is what a CSV shows for a cell without a value; ``unchanged`` are the columns that are released as they
+    came, of whose codes a file of SPSS or Stata may say something. Of a folder or a pattern it is every file.
     """
     if is_dataset(path):
         read = open_stored if isinstance(source, StoredSource) else read_table
@@ -64,7 +75,7 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
     if isinstance(source, RepeatedSource):
         if _is_plain_repeated(source, missing):
             return Beside()
-        source = read_table(path, separator=source.separator)
+        source = read_table(path, layout=FileLayout(separator=source.separator))
     if source.kind == "csv" and path.suffix.lower() not in PACKED and _is_plain_file(path, source, missing):
         return Beside()
     raw = read_bytes(path)
@@ -73,17 +84,18 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
         raw, path = unpack_file(raw, path), path.with_suffix("") if path.suffix.lower() in PACKED else path
         if not packing and _is_plain(raw, source, missing):
             return Beside()
+    belongs = source.codebook.of_release(unchanged)
     written = io.BytesIO()
     frame = with_commas(source.frame, source.commas, sets=source.comma_sets)
     try:
-        write_table(frame, written, path, separator=source.separator, missing=missing, labels=source.labels)
+        write_table(frame, written, path, separator=source.separator, missing=missing, codebook=belongs)
     except FileError:  # a kind of file, or cells, that kveil does not write
         return Beside((f"{path.name} holds parts that kveil cannot read; {AGAIN}.",))
     ours = written.getvalue()
     if raw == ours and not packing:
         return Beside()
     try:
-        told = [*packing, *_beside_cells(raw, ours, source)]
+        told = [*packing, *_beside_cells(raw, ours, replace(source, codebook=belongs))]
     except Unreadable:
         told = ["parts that kveil cannot read"]
     if told:
@@ -126,18 +138,29 @@ def _beside_cells(raw: bytes, ours: bytes, source: Source) -> list[str]:
 
 
 def _in_labelled(raw: bytes, source: Source) -> list[str]:
+    """Return what is said beside cells; ``source`` has the codebook that belongs to it."""
     from kveil.files.code_labels import read_labelled
 
     labelled = read_labelled(raw, Path(source.name))
+    found, belongs = labelled.codebook, source.codebook
     told = list(labelled.notes)
+    about_codes = [name for name, notes in found.columns.items() if notes.about_codes]
+    generalized = [name for name in about_codes if not belongs.of(name).about_codes]
+    if generalized:
+        told.append(f"labels or missing codes of columns that are generalized ({listing(generalized, 3)})")
     unused = 0
-    for name, listed in labelled.listed.items():
-        shown = set(labelled.frame[name].drop_nulls().unique().to_list())
-        codes = set(labelled.labels[name]) if name in labelled.labels else set(listed)
-        unused += len(codes - shown)
+    for name in about_codes:
+        shown = {_code_of(text, name, found) for text in labelled.frame[name].drop_nulls().unique().to_list()}
+        if name in found.absent:
+            shown |= set(found.absent[name].drop_nulls().unique().to_list())
+        unused += len(set(found.of(name).values) - shown) if name not in generalized else 0
     if unused:
         told.append(f"labels of {count(unused, 'value')} that no row shows")
     return told
+
+
+def _code_of(shown: Code, name: str, codebook: Codebook) -> Code:
+    return codebook.labels[name].get(str(shown), shown) if name in codebook.labels else shown
 
 
 def _is_plain_file(path: Path, source: Source, missing: str) -> bool:

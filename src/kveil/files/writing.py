@@ -19,14 +19,16 @@ from typing import IO, Self
 import polars as pl
 
 from kveil.errors import FileError
+from kveil.files.codebook import Codebook
 from kveil.files.csv_writing import joined_items, write_csv
 from kveil.files.dataset import is_dataset
 from kveil.files.reading import parse_table
-from kveil.files.source import Labels, check_written, kind_of
+from kveil.files.source import check_written, kind_of
 from kveil.files.texts import as_texts, strip_column
 from kveil.free_form import JsonObject
 from kveil.suffixes import suffix_of
 
+NO_CODEBOOK = Codebook()
 ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
 
 
@@ -223,12 +225,12 @@ def write_table(
     *,
     separator: str = ",",
     missing: str = "",
-    labels: Labels | None = None,
+    codebook: Codebook = NO_CODEBOOK,
 ) -> str:
     """Write a release to an open file by the suffix of its target; return the SHA-256 of the bytes.
 
-    ``missing`` is what a CSV shows for a cell without a value; ``labels`` are the codes that SPSS and Stata hold in
-    place of labels.
+    ``missing`` is what a CSV shows for a cell without a value; ``codebook`` is what a file of SPSS or Stata says
+    of its columns.
 
     No statistics, no metadata of other programs, no dictionaries of values that are not in the rows.
     """
@@ -246,7 +248,7 @@ def write_table(
         elif kind == "arrow":
             frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
         else:
-            _write_for_others(frame, file, target, labels or {})
+            _write_for_others(frame, file, target, codebook)
         file.flush()
         if not file.seekable():
             return ""
@@ -256,7 +258,7 @@ def write_table(
         raise write_error(target, error) from None
 
 
-def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, labels: Labels) -> None:
+def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, codebook: Codebook) -> None:
     """Write a file of Excel, SPSS or Stata, and read it again: their cells hold less than ours."""
     plain = frame.select(joined_items(column) if column.dtype == pl.List else column for column in frame.get_columns())
     written = io.BytesIO()
@@ -267,7 +269,7 @@ def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, labels
     else:
         from kveil.files.code_labels import write_labelled
 
-        write_labelled(plain, written, target, labels)
+        write_labelled(plain, written, target, codebook)
     again = parse_table(written.getvalue(), target).frame
     same = again.columns == plain.columns and again.height == plain.height
     if not same or not all(_same_cells(plain[name], again[name]) for name in plain.columns):

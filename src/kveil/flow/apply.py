@@ -26,6 +26,7 @@ from kveil.files import (
     as_categories,
     as_texts,
     check_written,
+    frame_of,
     parse_table,
     write_table,
 )
@@ -150,7 +151,7 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
             if again is None:
                 additions.stage(outputs)
             file = outputs.open(output)
-            digest = write_release(new.released.frame, source, archived.policy, file, output)
+            digest = write_release(new.released, source, archived.policy, file, output)
             if again is None:
                 additions.write(NewBatch(archived.number, told, new.counts, content, people.gather(new.rows)), outputs)
             outputs.commit()
@@ -172,7 +173,7 @@ def _levels_account(
     stages.begin("verifying")
     _check_truth(new.released, source, archived, new.rows)
     with Outputs() as outputs:
-        digest = write_release(new.released.frame, source, archived.policy, outputs.open(output), output)
+        digest = write_release(new.released, source, archived.policy, outputs.open(output), output)
         outputs.commit()
     return _account(asked, archived, new, [], [NO_PROMISE], digest)
 
@@ -215,7 +216,13 @@ def _new_records(source: Source, archived: Archived, asked: Application, stages:
     release = decode(source, table, applied.solution)
     out = int(applied.solution.suppressed_anywhere.sum())
     return _NewRecords(
-        Source("the new records", release.frame(source), source.kind, separator=source.separator),
+        Source(
+            "the new records",
+            release.frame(source),
+            source.kind,
+            separator=source.separator,
+            codebook=release.codebook(source, archived.policy),
+        ),
         release.rows,
         {"input": table.records, "released": table.records - out, "suppressed": out},
         table.persons is not None,
@@ -340,7 +347,7 @@ def _check_together(released: Source, archived: Archived) -> list[Guarantee]:
     """Return the guarantees of old and new together; raise Unmeetable where one does not hold."""
     old, new = align_parts(archived.release.frame, released.frame, archived.policy)
     generalized = set(archived.policy.quasi_identifiers)
-    both = pl.DataFrame([_joined(old[name], new[name], as_labels=name in generalized) for name in old.columns])
+    both = frame_of(_joined(old[name], new[name], as_labels=name in generalized) for name in old.columns)
     verdict = verify_release(CategorySource("old and new together", both, archived.release.kind), archived.policy)
     if not verdict:
         raise Unmeetable(

@@ -88,9 +88,13 @@ def verify_sources(
         raise ValueError("records are needed one by one beside an original, and together with earlier releases")
     rows = checkable_rows(release, policy, times=times)
     archives = _archives(policy, previous)
-    found = NOTHING_BESIDE if file is None else look_beside(file, release, policy.data.missing[0])
+    found = NOTHING_BESIDE
+    if file is not None:
+        found = look_beside(file, release, policy.data.missing[0], unchanged=policy.unchanged)
     aligned, places = None, None
     if original is not None:
+        strange = release.codebook.strange_to(original.codebook)
+        found = found.with_notes(release.name, strange)
         before = original_rows(original, policy)
         places = align(owner, policy, released=rows.height, original=before.height)
         aligned = Aligned.of(release, rows, original, before, places)

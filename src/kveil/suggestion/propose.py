@@ -11,9 +11,10 @@ from kveil.discover.coded_columns import Columns
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
+from kveil.suggestion.column_labels import guess_with_notes
 from kveil.suggestion.hierarchy_guesses import Order, balanced_runs, runs_of_people
 from kveil.suggestion.profile import Profile, count_texts, missing_in, profile_of, usual_k
-from kveil.suggestion.roles import Guess, find_individual, guess_column, hierarchy_for
+from kveil.suggestion.roles import Guess, find_individual, hierarchy_for
 from kveil.words import count, row_noun
 
 Correct = Callable[[list[Guess]], list[Guess]]
@@ -103,7 +104,8 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
         if name not in counted:
             guesses.append(Guess(Profile(name, source.rows, [], 0), "identifier", "kveil cannot read its type as text"))
         else:
-            guesses.append(guess_column(profile_of(name, counted[name], frozenset(missing))))
+            profile = profile_of(name, counted[name], frozenset(missing))
+            guesses.append(guess_with_notes(profile, source.codebook.of(name)))
     coded = Columns(pl.DataFrame(texts))
     individual = find_individual(guesses, lambda name: _something_follows(name, guesses, coded))
     if individual is not None:

@@ -16,6 +16,7 @@ from kveil.policy.yaml_text import (
     scalar,
     tree_mapping,
 )
+from kveil.suggestion.column_labels import column_comment
 from kveil.suggestion.propose import Suggestion
 from kveil.suggestion.roles import Guess
 from kveil.words import count, listing, plural_of, row_noun
@@ -41,10 +42,11 @@ _LIMITS = {
 }
 
 
-def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
-    told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
+def _attribute(guess: Guess, told: str, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
+    steps = "" if guess.way is None else f". Steps: {guess.way.reason}"
+    reason = f"{guess.reason[:1].upper()}{guess.reason[1:]}{steps}"
     mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
-    lines = comment(f"{mark}{told}.", indent="  ")
+    lines = comment(f"{mark}{told}{' ' if told else ''}{reason}.", indent="  ")
     entry: WrittenAttribute = {"role": guess.role}
     tree: WrittenTree | list[str] = []
     if guess.way is not None and guess.way.builder is not None:
@@ -84,6 +86,7 @@ def policy_text(
     """
     files: dict[str, str] = {}
     taken: set[str] = set()
+    notes = suggestion.source.codebook.of
     doubtful = [g for g in suggestion.guesses if g.doubtful or (g.way is not None and g.way.doubtful)]
     records = count(suggestion.source.rows, "record")
     lines = comment(
@@ -97,13 +100,16 @@ def policy_text(
     lines += ["", "# Every column is listed, so that nothing is released by accident.", "attributes:"]
     if not by_role:
         for guess in suggestion.guesses:
-            lines += ["", *_attribute(guess, stem, files, taken)]
+            lines += [
+                "",
+                *_attribute(guess, column_comment(notes(guess.name)), stem, files, taken),
+            ]
     for role, told in SECTIONS:
         guesses = [guess for guess in suggestion.guesses if guess.role == role]
         if guesses and by_role:
             lines += ["", *comment(f"{role.upper()}. {told}", indent="  ")]
             for guess in guesses:
-                lines += _attribute(guess, stem, files, taken)
+                lines += _attribute(guess, column_comment(notes(guess.name)), stem, files, taken)
     lines += ["", *_models(suggestion)]
     lines += [
         "",
@@ -139,6 +145,14 @@ def _data(suggestion: Suggestion, path: str | None) -> list[str]:
         lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
     if source.encoding != "utf-8":
         lines.append(f"  encoding: {scalar(source.encoding)}")
+    if source.sheet is not None:
+        lines.append(f"  sheet: {scalar(source.sheet)}")
+    elif source.left_aside:
+        others = listing([repr(name) for name in source.left_aside], 10)
+        told = f"CHECK: this is the first sheet; there is something in {others}, too. To take another, write `sheet`."
+        lines = [*comment(told, indent="  "), *lines]
+    if source.skip:
+        lines.append(f"  skip: {source.skip}  # lines above the names of columns")
     return [*lines, f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded"]
 
 

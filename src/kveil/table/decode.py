@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.files import Source, as_texts, joined_items
+from kveil.files import Codebook, Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
 from kveil.policy.components import sensitive_starred_with
 from kveil.policy.model import Policy
@@ -42,6 +42,11 @@ class Release:
                 for name, column in self.columns.items()
             }
         )
+
+    def codebook(self, source: Source, policy: Policy) -> Codebook:
+        """Return what a file of the release says of its columns; cells that were made show no codes for missing."""
+        codebook = source.codebook.of_release(policy.unchanged, rows=self.source_rows)
+        return codebook.without_codes_in([name for name, column in self.columns.items() if column is not None])
 
 
 def decode(source: Source, table: Table, solution: Solution) -> Release:
@@ -161,6 +166,10 @@ def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs
             keys.append(code_texts(as_texts(column).fill_null("")).codes)
             if absent.any():  # null after the empty text and after NaN, which have the same text
                 keys.append(absent.cast(pl.Int32).to_numpy())
+    # Records that differ in nothing else stand in the order of their codes for missing, not in that of the input.
+    coded = [name for name in released if name in source.codebook.absent and name not in codes and name not in made]
+    absences = (source.codebook.absent[name].gather(kept) for name in coded)
+    keys += [code_texts(as_texts(codes).fill_null("")).codes for codes in absences]
     return sorted_rows(keys)
 
 

@@ -50,6 +50,7 @@ def compare_kept(aligned: BesideOriginal, policy: Policy, must_be_star: Mapping[
             if hidden:
                 findings.append(f"{more_than_text(name, hidden)}, which the original does not have.")
                 changed += hidden
+        differing += _differing_codes(aligned, name)
         if differing:
             findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
             changed += differing
@@ -72,6 +73,27 @@ def _differing_cells(cells: KeptCells, absent: str, must_be_star: pl.Series | No
         instead = must_be_star.to_numpy()[cells.rows] & (cells.rows >= 0)
         differs &= ~pl.Series(instead)
     return cells.count(differs)
+
+
+def _differing_codes(aligned: BesideOriginal, name: str) -> int:
+    """Return how many codes for missing, as files of SPSS and Stata have them, are not the original's; none is no harm.
+
+    A person's must be that of one of the person's records.
+    """
+    if not isinstance(aligned, Aligned) or name not in aligned.release.codebook.absent:
+        return 0
+    shown = as_texts(aligned.release.codebook.absent[name])
+    codes = aligned.original.codebook.absent.get(name)
+    was = (
+        pl.Series([None], dtype=pl.String).new_from_index(0, aligned.original.rows)
+        if codes is None
+        else as_texts(codes)
+    )
+    of_row = aligned.places[aligned.rows.row_of] if aligned.rows.persons else aligned.places
+    of_record = aligned.before.row_of if aligned.before.persons else np.arange(aligned.original.rows)
+    has = pl.DataFrame({ROW: of_row, ITEM: shown}).drop_nulls(ITEM)
+    had = pl.DataFrame({ROW: of_record, ITEM: was}).drop_nulls(ITEM).unique()
+    return has.join(had, on=[ROW, ITEM], how="anti").height
 
 
 def _differing_below_text(cells: KeptCells) -> int:

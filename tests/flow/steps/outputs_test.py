@@ -28,11 +28,12 @@ def test_unchanged_columns_have_the_commas_they_came_with(tmp_path: Path) -> Non
         "t.csv", pl.DataFrame({"n": ["1.5"], "w": ["2.5"]}), "csv", separator=";", commas=frozenset({"n", "w"})
     )
     frame = pl.DataFrame({"n": pl.Series(["1.5", "1.5"], dtype=pl.Categorical), "w": ["2.5", None]})
+    release = Source("the release", frame, "csv")
     with (tmp_path / "r.csv").open("w+b") as file:
-        write_release(frame, source, POLICY, file, tmp_path / "r.csv")
+        write_release(release, source, POLICY, file, tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_text() == "n;w\n1.5;2,5\n1.5;?\n"
     with (tmp_path / "r.parquet").open("w+b") as file:
-        write_release(frame, source, POLICY, file, tmp_path / "r.parquet")
+        write_release(release, source, POLICY, file, tmp_path / "r.parquet")
     assert pl.read_parquet(tmp_path / "r.parquet").schema["n"] == pl.String  # categories would name more than rows show
 
 
@@ -63,7 +64,7 @@ def test_a_destination_is_seen_once_it_is_committed(tmp_path: Path) -> None:
     target = tmp_path / "r.csv"
     source = Source("t.csv", pl.DataFrame({"n": ["1"], "w": ["2"]}), "csv")
     with Outputs() as outputs, Destination(target, outputs) as destination:
-        assert destination.write(source.frame, source, POLICY)
+        assert destination.write(source, source, POLICY)
         assert not target.exists()
         assert destination.content(source.frame, POLICY) == (b"n,w\n1,2\n", ".csv")
         destination.commit()

@@ -76,17 +76,17 @@ def check_new(
             raise FileError(f"{target.name} exists already; name {instead}, or replace it with --force.")
 
 
-def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[bytes], target: Path) -> str:
+def write_release(release: Source, source: Source, policy: Policy, file: IO[bytes], target: Path) -> str:
     """Write the release of a source to an open file; return the SHA-256 of its bytes.
 
-    Columns that are released unchanged have the decimal commas, and the codes behind labels, that they came with.
+    Columns that are released unchanged have the decimal commas, and what is said of their codes, that they came with.
     """
-    unchanged = set(policy.unchanged)
-    labels = {name: codes for name, codes in source.labels.items() if name in unchanged}
+    frame = release.frame
     if kind_of(target) != "csv":  # which shows categories as their texts
         frame = _in_texts(frame, policy)
     written = _as_it_came(frame, source, policy)
-    return write_table(written, file, target, separator=source.separator, missing=policy.data.missing[0], labels=labels)
+    missing = policy.data.missing[0]
+    return write_table(written, file, target, separator=source.separator, missing=missing, codebook=release.codebook)
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def write_meanwhile(
     file, target = out.file, out.target
 
     def write() -> str:
-        digest = write_release(laid.source.frame, source, policy, file, target)
+        digest = write_release(laid.source, source, policy, file, target)
         try:
             os.fsync(file.fileno())
         except OSError as error:
@@ -158,12 +158,12 @@ class Destination:
             return None
         return ReleaseFile(self._file, self.place)
 
-    def write(self, frame: pl.DataFrame, source: Source, policy: Policy) -> str | None:
+    def write(self, release: Source, source: Source, policy: Policy) -> str | None:
         """Write the release of a source; return the SHA-256 of its bytes, None for a table, which has none."""
         if self._file is not None and isinstance(self.place, Path):
-            return write_release(frame, source, policy, self._file, self.place)
+            return write_release(release, source, policy, self._file, self.place)
         assert self._table is not None
-        self._table.write(_as_it_came(_in_texts(frame, policy), source, policy))
+        self._table.write(_as_it_came(_in_texts(release.frame, policy), source, policy))
         return None
 
     def content(self, frame: pl.DataFrame, policy: Policy) -> tuple[bytes, str]:

@@ -100,7 +100,7 @@ class RunOutputs:
     def write(self, run: Run, stages: Stages) -> Account:
         """Write all of a run; return its account."""
         stages.begin("writing")
-        digest = run.release_sha256 or self._release.write(run.released.frame, run.source, run.policy)
+        digest = run.release_sha256 or self._release.write(run.released, run.source, run.policy)
         stages.end("write")
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for path, content in files_beside(run, account, self._targets, stages.progress):
