@@ -148,7 +148,7 @@ def _model(draw: Random) -> Spec:
     return {"model": name, "sensitive": "illness", "t": draw.choice(["0.3", "0.5", "0.7"]), "distance": distance}
 
 
-def released(case: TinyCase, values: Sequence[str]) -> kveil.Result | None:
+def released(case: TinyCase, values: Sequence[str]) -> kveil.Result[pl.DataFrame] | None:
     """Return kveil's release of a case in which people have other values, None where none is found."""
     frame = case.frame.with_columns(illness=pl.Series(values, dtype=pl.String))
     try:

@@ -1,17 +1,49 @@
-"""Frames of others: pandas, Polars and PyArrow in, the same kind out, sharing nothing with rows that are left out."""
+"""Frames of others: pandas, Polars, PyArrow and DuckDB in, the same kind out, sharing nothing with rows left out.
+
+Whatever else gives its rows as a stream of Arrow is a frame, too; what comes back is then one of Polars.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
 
 from kveil.errors import DataError
-from kveil.files import Source, strip_column, text_of
+from kveil.files import Source, check_plain_names, strip_column, text_of
 
 if TYPE_CHECKING:
     import narwhals as nw  # imported where a frame comes in: files never pay for it
+    import pandas as pd
+    import pyarrow as pa
+    from duckdb import DuckDBPyRelation
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultedTypeVar  # a bare `Result` is one of anything
+
+    FrameT = DefaultedTypeVar("FrameT", default=Any)  # of a result: the kind of frame that its release is
+else:
+    FrameT = TypeVar("FrameT")
+KnownFrame = TypeVar(
+    "KnownFrame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table | DuckDBPyRelation | FrameOnSpark"
+)
+
+
+class FrameOnSpark(Protocol):
+    """A frame of Spark, by what no other frame has: only its engine knows Spark."""
+
+    @property
+    def sparkSession(self) -> Any:  # noqa: N802 (Spark's name)
+        """The session that it belongs to."""
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """What gives its rows as a stream of Arrow, such as a relation of DuckDB or a reader of record batches."""
+
+    def __arrow_c_stream__(self, *, requested_schema: object | None = None) -> object:
+        """Return the stream, as Arrow's interface for C has it."""
 
 
 def is_spark_frame(frame: Any) -> bool:
@@ -20,27 +52,78 @@ def is_spark_frame(frame: Any) -> bool:
 
 
 def from_frame(frame: Any) -> Source:
-    """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
+    """Return a table of somebody else's as a source; row labels are never looked at."""
     import narwhals as nw
 
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
+    elif _is_stream_alone(frame):
+        frame = _from_stream(frame)
     try:
         wrapped = nw.from_native(frame, eager_only=True)
         labels = list(wrapped.columns)
     except TypeError:
         raise DataError(
-            f"kveil reads pandas, Polars and PyArrow tables, not {type(frame).__name__}; convert it first."
+            f"kveil reads pandas, Polars and PyArrow tables, relations of DuckDB and streams of Arrow, not "
+            f"{type(frame).__name__}; convert it first."
         ) from None
     except nw.exceptions.DuplicateError:
         raise DataError("the frame has two columns of one name; rename them.") from None
     strange = [type(label).__name__ for label in labels if not isinstance(label, (str, int))]
     if strange:
         raise DataError(f"the frame has a column labelled by a {strange[0]}; label columns by texts.")
+    check_plain_names([str(label) for label in labels], "the frame")
     columns = {str(label): _polars_column(wrapped, position) for position, label in enumerate(labels)}
     if len(columns) != len(labels):
         raise DataError("the frame has two columns of one name; rename them.")
     return Source("the frame", pl.DataFrame(columns), "frame", native=frame)
+
+
+def _is_stream_alone(frame: Any) -> bool:
+    """Tell whether a frame is none of those whose columns are taken as they are, and gives its rows by Arrow."""
+    import narwhals as nw
+
+    if not isinstance(frame, ArrowStream) or isinstance(frame, pl.DataFrame):
+        return False
+    native = nw.dependencies.is_pandas_dataframe(frame) or nw.dependencies.is_pandas_like_dataframe(frame)
+    return not native and not nw.dependencies.is_pyarrow_table(frame)
+
+
+def _from_stream(frame: Any) -> pl.DataFrame:
+    """Return the rows that somebody gives by Arrow; they may be there to be taken only once."""
+    try:
+        return pl.DataFrame(frame)
+    except pl.exceptions.DuplicateError:
+        raise DataError("the frame has two columns of one name; rename them.") from None
+    except Exception as error:  # of many kinds, whose texts quote cells
+        raise DataError(
+            f"the rows of {type(frame).__name__} cannot be read by Arrow ({type(error).__name__}); convert it to a "
+            "table of Polars or PyArrow first."
+        ) from None
+
+
+def as_given(release: Any, frame: Any) -> Any:
+    """Return a release in the kind of frame that was given, where it was not taken as it is.
+
+    A relation of DuckDB is one of its default connection. What else PyArrow streams is a table of PyArrow.
+    """
+    if isinstance(frame, pl.LazyFrame):
+        return release.lazy()
+    maker = type(frame).__module__.split(".")[0]
+    if (
+        not isinstance(release, pl.DataFrame)
+        or isinstance(frame, pl.DataFrame)
+        or maker not in {"duckdb", "_duckdb", "pyarrow"}
+    ):
+        return release
+    import pyarrow as pa
+
+    table = pa.table({column.name: _arrow_column(column) for column in release.get_columns()})
+    if maker == "pyarrow":
+        return table
+    import duckdb
+
+    return duckdb.from_arrow(table)
 
 
 def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:

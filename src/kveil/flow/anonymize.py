@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import Any, overload
 
 from kveil.databases import Place
 from kveil.engines.choosing import ChosenStore, refuse_earlier, store_of
@@ -21,11 +19,35 @@ from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result, without_names
 from kveil.flow.steps.run_outputs import RunOutputs
 from kveil.flow.steps.stages import Stages
-from kveil.frames import is_spark_frame, to_frame
+from kveil.frames import ArrowStream, KnownFrame, as_given, is_spark_frame, to_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
+
+
+@overload
+def anonymize(
+    frame: KnownFrame,
+    policy: Policy,
+    algorithm: str | None = None,
+    *,
+    bound: bool = False,
+    previous: Sequence[str | Path] = (),
+    progress: Progress = silent,
+) -> Result[KnownFrame]: ...
+
+
+@overload
+def anonymize(
+    frame: ArrowStream,
+    policy: Policy,
+    algorithm: str | None = None,
+    *,
+    bound: bool = False,
+    previous: Sequence[str | Path] = (),
+    progress: Progress = silent,
+) -> Result[Any]: ...
 
 
 def anonymize(
@@ -37,14 +59,15 @@ def anonymize(
     previous: Sequence[str | Path] = (),
     weaker: bool = False,
     progress: Progress = silent,
-) -> Result:
-    """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
+) -> Result[Any]:
+    """Return a verified release of a table, in the same kind of frame: pandas, Polars, PyArrow or DuckDB.
 
-    ``algorithm`` replaces the policy's. With ``bound`` the account also says what any release of the policy loses at
-    least. ``previous`` are archives of earlier releases, beside those that the policy names, that the release holds
-    together with, and whose promises it keeps, too; where it may be ``weaker``, a warning says how many people get less
-    than they were promised. ``progress`` is told of every stage, in words. Raises PolicyError, DataError, Unmeetable
-    where the policy cannot be met within its limit, or Cancelled: see :class:`kveil.Stop`.
+    Of whatever else gives its rows by Arrow (`__arrow_c_stream__`) the release is a Polars frame. ``algorithm``
+    replaces the policy's. With ``bound`` the account also says what any release of the policy loses at least.
+    ``previous`` are archives of earlier releases, beside those that the policy names, that the release holds together
+    with, and whose promises it keeps, too; where it may be ``weaker``, a warning says how many people get less than
+    they were promised. ``progress`` is told of every stage, in words. Raises PolicyError, DataError, Unmeetable where
+    the policy cannot be met within its limit, or Cancelled: see :class:`kveil.Stop`.
     """
     with cancellable():
         stages = Stages(progress)
@@ -59,9 +82,8 @@ def anonymize(
         data = to_frame(run.source, run.release.columns, run.release.source_rows)
         stages.end("write")
         account = make_account(run, seconds=stages.seconds, release_sha256=None)
-        given = data.lazy() if isinstance(frame, pl.LazyFrame) else data
         kept = without_names(run.source, policy)
-        return Result(given, policy, account, make_receipt(account, run), run.owner(None), kept)
+        return Result(as_given(data, frame), policy, account, make_receipt(account, run), run.owner(None), kept)
 
 
 def anonymize_file(

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
@@ -35,6 +35,10 @@ class Intervals(PolicyPart):
 
     ``open``: the first intervals also hold what is below `from` (``<20``), the last ones what is above `to` (``>=90``).
     """
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     form: Literal["intervals"] = "intervals"
     from_: Number = Field(alias="from")
@@ -75,6 +79,10 @@ class Intervals(PolicyPart):
 class Mask(PolicyPart):
     """Texts cut to their first characters, the rest shown as ``*``."""
 
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
+
     form: Literal["mask"] = "mask"
     keep: Annotated[tuple[Whole, ...], Field(min_length=1)]
 
@@ -89,6 +97,10 @@ class Mask(PolicyPart):
 
 class Dates(PolicyPart):
     """ISO dates by calendar units, under a root ``*``."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     form: Literal["dates"] = "dates"
     levels: Annotated[tuple[Literal["month", "quarter", "year", "decade", "century"], ...], Field(min_length=1)]
@@ -106,6 +118,10 @@ class Ranges(PolicyPart):
 
     ``bounds: midpoints`` moves both halfway to the next number that is released, so that they are nobody's.
     """
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     form: Literal["ranges"] = "ranges"
     within: tuple[Number, Number]
@@ -125,6 +141,10 @@ class Ranges(PolicyPart):
 
 class Tree(PolicyPart):
     """A tree written into the policy: mappings are inner nodes, lists hold leaves."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     form: Literal["tree"] = "tree"
     tree: Any
@@ -256,6 +276,10 @@ def _hierarchy_from_yaml(value: Any) -> Any:
 class Marked(PolicyPart):
     """Nodes beyond which no value below them is generalized."""
 
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
+
     form: Literal["marked"] = "marked"
     nodes: Names
 
@@ -269,6 +293,10 @@ class Level(PolicyPart):
 
 class MaxWidth(PolicyPart):
     """The largest width (high − low, as shown) a group may have in a `ranges` attribute."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     form: Literal["max_width"] = "max_width"
     max_width: Annotated[Number, Field(ge=0)]
@@ -314,6 +342,10 @@ def _boundary_from_yaml(value: Any) -> Any:
 
 class Attribute(PolicyPart):
     """What a column is, and how its values may be generalized."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     role: Role
     hierarchy: Annotated[Hierarchy | None, WithJsonSchema(_HIERARCHY_SCHEMA)] = None

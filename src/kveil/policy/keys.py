@@ -62,10 +62,16 @@ def _is_encoding(name: str) -> bool:
 class Data(PolicyPart):
     """Where the table is and how its texts are read."""
 
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
+
     path: Text | None = None
     separator: Text | None = None
     missing: Texts = ("",)
     encoding: Text = "utf-8"
+    sheet: Text | None = None
+    skip: Annotated[Whole, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0})] = 0
     decimal: Literal[".", ","] | None = None
     key: Text | None = None
 
@@ -91,6 +97,8 @@ class Data(PolicyPart):
             raise rejection(
                 f"has encoding {self.encoding!r}, which Python does not know; write it as in utf-8 or cp1252"
             )
+        if self.sheet is not None and not self.sheet.strip():
+            raise rejection("has an empty `sheet`; give a sheet's name or its number from 1, or leave it out")
         if not self.missing:
             raise rejection("has an empty list `missing`; leave it out, or give the texts that mean missing")
         if self.missing[0] == STAR:
@@ -102,6 +110,10 @@ class Data(PolicyPart):
 
 class Suppression(PolicyPart):
     """How many records may be left out, and how they show."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     limit: Share = Decimal(0)
     show: Literal["drop", "star"] = "drop"

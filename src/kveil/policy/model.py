@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr, model_validator
 
@@ -25,6 +25,10 @@ from kveil.policy.load import Document, read_document
 
 class Policy(PolicyKeys):
     """What must hold for a release; read it with :meth:`load`, or build it from kveil's classes."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     _folder: Path = PrivateAttr(default_factory=Path)
     _sha256: str | None = PrivateAttr(default=None)

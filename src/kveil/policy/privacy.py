@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
@@ -16,12 +16,20 @@ class _Model(PolicyPart):
 class KAnonymity(_Model):
     """Every group has at least k members."""
 
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
+
     model: Literal["k-anonymity"] = "k-anonymity"
     k: Count
 
 
 class LDiversity(_Model):
     """Every group has l well-represented sensitive values."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     model: Literal["l-diversity"] = "l-diversity"
     sensitive: Text
@@ -43,6 +51,10 @@ class LDiversity(_Model):
 class PSensitive(_Model):
     """Every group has at least p different sensitive values."""
 
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
+
     model: Literal["p-sensitive"] = "p-sensitive"
     sensitive: Text
     p: Count
@@ -50,6 +62,10 @@ class PSensitive(_Model):
 
 class AlphaK(_Model):
     """Every group has at least k members and no sensitive value above the share alpha."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     model: Literal["alpha-k"] = "alpha-k"
     sensitive: Text
@@ -60,6 +76,10 @@ class AlphaK(_Model):
 class TCloseness(_Model):
     """Every group's distribution of sensitive values is within t of the whole table's."""
 
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
+
     model: Literal["t-closeness"] = "t-closeness"
     sensitive: Text
     t: Share
@@ -69,6 +89,10 @@ class TCloseness(_Model):
 class KLDiversity(_Model):
     """Fingerprints are shared by k individuals, and no fingerprint exceeds 1/l of its class."""
 
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
+
     model: Literal["kl-diversity"] = "kl-diversity"
     sensitive: Text | Names
     k: Count
@@ -77,6 +101,10 @@ class KLDiversity(_Model):
 
 class KKmAnonymity(_Model):
     """Classes of k individuals in which every combination of m items is shared by k."""
+
+    if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
+
+        def __init__(self, /, **values: Any) -> None: ...
 
     model: Literal["k-km-anonymity"] = "k-km-anonymity"
     sensitive: Text | Names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,8 @@ import polars as pl
 from kveil.arrays import Longs
 from kveil.engines.memory import numbers_held
 from kveil.errors import DataError
-from kveil.files import Outputs, Source
-from kveil.frames import from_frame
+from kveil.files import Outputs, Source, frame_of
+from kveil.frames import FrameT, from_frame
 from kveil.kernels.grouping.members import members_by_group
 from kveil.policy.model import Policy
 from kveil.report.account import Account
@@ -33,7 +33,7 @@ def without_names(source: Source, policy: Policy) -> Source:
     if policy.individual_column is not None:
         texts = source.texts(policy.individual_column)
         columns.append(texts.cast(pl.Categorical).to_physical().alias(policy.individual_column))
-    return replace(source, frame=pl.DataFrame(columns), native=None, sha256=None)
+    return replace(source, frame=frame_of(columns), native=None, sha256=None)
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Group:
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Generic[FrameT]):
     """A verified release in memory.
 
     ``data`` and ``receipt`` may be published; ``account`` is the owner's whole story of the run, and ``owner`` the way
     back to the input. A result keeps no identifier of the original, and a pickled one nothing of it but that way back.
     """
 
-    data: Any
+    data: FrameT
     policy: Policy
     account: Account
     receipt: Receipt
