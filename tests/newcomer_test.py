@@ -27,6 +27,30 @@ from laid_evidence import evidence
 from support import run
 
 Spec = dict[str, Any]
+import contextlib
+import gzip
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyreadstat
+import pytest
+import xlsxwriter
+import zstandard
+
+import kveil
+from kveil.files import read_table
+from support import QUASI, make_policy, refused, run, write_policy
 
 # D1: the attack on values that are shown as they are
 
@@ -330,7 +354,317 @@ def test_d5_a_school_leaving_certificate_does_not_give_people_back() -> None:
 
 # D6: what SPSS and Stata files say of their columns
 
+SURVEY = pl.DataFrame(
+    {
+        "idno": [float(i) for i in range(40)],
+        "agea": [float(20 + 7 * i % 60) for i in range(39)] + [999.0],
+        "gndr": [1.0, 2.0] * 20,
+        "side": ([1.0, 2.0, 3.0, 77.0, None] * 8),
+        "vote": ([1.0, 2.0, 9.0, 1.0] * 10),
+        "word": ["a", "b", "-", "c"] * 10,
+    }
+)
+ABOUT = {
+    "idno": "Respondent",
+    "agea": "Age of respondent",
+    "gndr": "Gender",
+    "side": "Side",
+    "vote": "Vote",
+    "word": "W",
+}
+VALUES = {
+    "agea": {999: "No answer"},
+    "gndr": {1: "Male", 2: "Female"},
+    "side": {1: "Left", 2: "Right", 5: "Nobody"},
+    "vote": {1: "A", 2: "B", 9: "Refused", 8: "Unasked"},
+    "word": {"a": "Letter a"},
+}
+RANGES = {"agea": [999], "side": [77], "vote": [{"lo": 8, "hi": 9}], "word": ["-"]}
+MEASURES = {"agea": "scale", "side": "nominal", "vote": "ordinal"}
+SURVEY_ROLES = {
+    "idno": "identifier",
+    "agea": {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10, 50]}}},
+    "gndr": "quasi-identifier",
+    "side": "sensitive",
+    "vote": "sensitive",
+    "word": "insensitive",
+}
+
+
+def survey(folder: Path, suffix: str = ".sav") -> Path:
+    path = folder / f"s{suffix}"
+    pyreadstat.write_sav(
+        SURVEY,
+        path,
+        file_label="Secret title",
+        note="Secret note",
+        row_compress=suffix == ".sav",
+        compress=suffix == ".zsav",
+        column_labels=ABOUT,
+        variable_value_labels=VALUES,
+        missing_ranges=RANGES,
+        variable_measure=MEASURES,
+    )
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".zsav"])
+def test_d6_what_spss_says_of_unchanged_columns_comes_back(tmp_path: Path, suffix: str) -> None:
+    source, release, owner = survey(tmp_path, suffix), tmp_path / "r.sav", tmp_path / "o.json"
+    models = [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "sensitive": "side", "l": 2}]
+    policy = write_policy(tmp_path, SURVEY_ROLES, algorithm="mondrian", privacy=models)
+    done = run("anonymize", policy, "--input", source, "-o", release, "--owner", owner)
+    assert done.code == 0, done.err
+    frame, told = pyreadstat.read_sav(release, user_missing=True, output_format="polars")
+    rows = kveil.Owner.load(owner).rows
+    for name in ("side", "vote", "word"):
+        assert frame[name].to_list() == SURVEY[name].gather(rows).to_list(), name  # 77 is 77 still
+    assert told.column_names_to_labels == {name: ABOUT[name] for name in frame.columns}
+    assert told.variable_value_labels == {  # of values that somebody in the release has, and of no other
+        "side": {1: "Left", 2: "Right"},
+        "vote": {1: "A", 2: "B", 9: "Refused"},
+        "word": {"a": "Letter a"},
+    }
+    assert told.missing_ranges["side"] == [{"lo": 77, "hi": 77}]
+    assert told.missing_ranges["vote"] == [{"lo": 8, "hi": 9}]
+    assert told.missing_ranges["word"] == [{"lo": "-", "hi": "-"}]
+    assert "agea" not in told.missing_ranges
+    assert {name: told.variable_measure[name] for name in ("agea", "side", "vote")} == {
+        **MEASURES,
+        "agea": "unknown",  # it is text now
+    }
+    assert not told.notes
+    assert not told.file_label
+    assert told.creation_time.year == 2000
+    assert b"Secret" not in release.read_bytes()
+    assert b"Nobody" not in release.read_bytes()
+    for more in ((), ("--original", source, "--owner", owner)):
+        verified = run("verify", policy, "--release", release, *more)
+        assert verified.code == 0, verified.out
+        assert "byte for byte" not in verified.out
+    again = tmp_path / "again.sav"
+    assert run("anonymize", policy, "--input", source, "-o", again).code == 0
+    assert again.read_bytes() == release.read_bytes()
+
+
+def test_d6_stata_keeps_its_kinds_of_missing(tmp_path: Path) -> None:
+    cells = {"age": [20, 30, 40, "a"] * 8, "grp": [1, 2, 3, "z"] * 8, "zip": ["x", "y"] * 16}
+    source, release, owner = tmp_path / "g.dta", tmp_path / "r.dta", tmp_path / "o.json"
+    pyreadstat.write_dta(
+        pd.DataFrame(cells),
+        source,
+        file_label="Secret",
+        column_labels={"age": "Age in years", "grp": "Group", "zip": "Place"},
+        variable_value_labels={
+            "age": {20: "Twenty", "a": "Asked"},
+            "grp": {1: "A", 2: "B", 9: "Nobody", "z": "Refused"},
+        },
+        missing_user_values={"age": ["a"], "grp": ["z"]},
+        version=14,
+    )
+    policy = write_policy(tmp_path, {"age": "insensitive", "grp": "sensitive", "zip": QUASI}, algorithm="mondrian")
+    done = run("anonymize", policy, "--input", source, "-o", release, "--owner", owner)
+    assert done.code == 0, done.err
+    frame, told = pyreadstat.read_dta(release, user_missing=True)
+    assert frame["grp"].tolist() == [cells["grp"][row] for row in kveil.Owner.load(owner).rows]
+    assert told.variable_value_labels == {"age": {20: "Twenty", "a": "Asked"}, "grp": {1: "A", 2: "B", "z": "Refused"}}
+    assert told.column_labels == ["Age in years", "Group", "Place"]
+    assert not told.file_label
+    for more in ((), ("--original", source, "--owner", owner)):
+        verified = run("verify", policy, "--release", release, *more)
+        assert verified.code == 0, verified.out
+        assert "byte for byte" not in verified.out
+    for other in (".sav", ".csv", ".parquet"):  # which have no such letters
+        target = tmp_path / f"r{other}"
+        assert run("anonymize", policy, "--input", source, "-o", target).code == 0
+        assert read_table(target).frame["age"].null_count() + (read_table(target).texts("age") == "").sum() >= 8
+        assert run("verify", policy, "--release", target).code == 0
+
+
+def test_d6_verify_tells_what_does_not_belong(tmp_path: Path) -> None:
+    source, release, owner = survey(tmp_path), tmp_path / "r.sav", tmp_path / "o.json"
+    policy = write_policy(tmp_path, SURVEY_ROLES, algorithm="mondrian")
+    assert run("anonymize", policy, "--input", source, "-o", release, "--owner", owner).code == 0
+    frame, told = pyreadstat.read_sav(release, user_missing=True, output_format="polars")
+    fine = {
+        "column_labels": told.column_names_to_labels,
+        "variable_value_labels": told.variable_value_labels,
+        "missing_ranges": told.missing_ranges,
+    }
+
+    def found(changed: pl.DataFrame, **settings: Any) -> str:
+        pyreadstat.write_sav(changed, tmp_path / "x.sav", **(fine | settings))
+        done = run("verify", policy, "--release", tmp_path / "x.sav", "--original", source, "--owner", owner)
+        return f"{done.code} {done.out}"
+
+    assert found(frame).startswith("0")
+    strange = "descriptions, labels or missing codes that the original does not have"
+    assert f"{strange} (vote)" in found(frame, column_labels={**ABOUT, "vote": "Ann is the first"})
+    assert f"{strange} (side)" in found(frame, variable_value_labels={**told.variable_value_labels, "side": {1: "Ann"}})
+    assert "columns that are generalized (agea)" in found(
+        frame, missing_ranges={**told.missing_ranges, "agea": ["20-39"]}
+    )
+    assert "a title" in found(frame, file_label="Ann")
+    assert "notes" in found(frame, note="Ann")
+    other = frame.with_columns(pl.when(pl.col("vote") == 9).then(8.0).otherwise("vote").alias("vote"))
+    assert "vote (sensitive) differs from the original in" in found(other)
+    unused = {**told.variable_value_labels, "side": {1: "Left", 2: "Right", 5: "Nobody"}}
+    assert "labels of 1 value that no row shows" in found(frame, variable_value_labels=unused)
+
+
+def test_d6_the_order_of_codes_for_missing_tells_nothing_of_the_input(tmp_path: Path) -> None:
+    codes = [77.0, 88.0, None] * 6
+    releases = set()
+    for shift in range(3):
+        frame = pl.DataFrame({"a": [1.0] * 18, "d": codes[shift:] + codes[:shift]})
+        pyreadstat.write_sav(frame, tmp_path / "t.sav", missing_ranges={"d": [77, 88]})
+        policy = write_policy(tmp_path, {"a": QUASI, "d": "sensitive"}, algorithm="mondrian")
+        assert run("anonymize", policy, "--input", tmp_path / "t.sav", "-o", tmp_path / "r.sav").code == 0
+        releases.add((tmp_path / "r.sav").read_bytes())
+    assert len(releases) == 1
+
+
+def test_d6_a_release_of_fewer_values_is_read_as_the_original_is(tmp_path: Path) -> None:
+    """Where all codes of a release have labels, and not all of the original's, labels would be read as values."""
+    frame = pl.DataFrame({"a": [1.0] * 6 + [2.0], "d": [1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 3.0]})
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels={"d": {1: "Left", 2: "Right"}})
+    policy = write_policy(tmp_path, {"a": QUASI, "d": "sensitive"}, k=3, limit=0.5)
+    done = run(
+        "anonymize", policy, "--input", tmp_path / "t.sav", "-o", tmp_path / "r.sav", "--owner", tmp_path / "o.json"
+    )
+    assert done.code == 0, done.err
+    shown = read_table(tmp_path / "r.sav").frame["d"]
+    assert set(shown.drop_nulls()) <= {1.0, 2.0, 3.0}
+    beside = ("--original", tmp_path / "t.sav", "--owner", tmp_path / "o.json")
+    assert run("verify", policy, "--release", tmp_path / "r.sav", *beside).code == 0
+
+
+def test_d6_init_reads_descriptions_and_labels(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "agea": draw.integers(15, 95, 300).astype(float),
+            "hinctnta": draw.integers(1, 11, 300).astype(float),
+            "v9": draw.choice([1.0, 2.0, 9.0], 300),
+            "polintr": draw.choice([1.0, 2.0, 3.0], 300),
+        }
+    )
+    pyreadstat.write_sav(
+        frame,
+        tmp_path / "t.sav",
+        column_labels={"agea": "Age of respondent", "hinctnta": "Household's total net income", "polintr": "Interest"},
+        variable_value_labels={"v9": {1: "Male", 2: "Female"}, "polintr": {1: "Much", 2: "Little"}},
+    )
+    assert run("init", tmp_path / "t.sav", "-o", tmp_path / "p.yaml").code == 0
+    policy, text = kveil.Policy.load(tmp_path / "p.yaml"), (tmp_path / "p.yaml").read_text()
+    assert policy.attributes["agea"].role == "quasi-identifier"
+    assert isinstance(policy.attributes["agea"].hierarchy, kveil.Intervals)
+    assert policy.attributes["hinctnta"].role == "sensitive"
+    assert policy.attributes["v9"].role == "quasi-identifier"
+    assert policy.attributes["polintr"].role == "insensitive"
+    for told in ('"Age of respondent".', '"Household\'s total net income".', "Codes: 1 Male, 2 Female.", '"Interest".'):
+        assert told in text.replace("\n  # ", " ")
+
+
 # D8: types that the README's uses rely on
+
+
+def snippets(page: Path) -> str:
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+
+
+USES = """
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import kveil
+
+
+def eager(table: pl.DataFrame, policy: kveil.Policy) -> pl.DataFrame:
+    return kveil.anonymize(table, policy).data
+
+
+def lazy(table: pl.LazyFrame, policy: kveil.Policy) -> pl.LazyFrame:
+    return kveil.anonymize(table, policy, "mondrian", bound=True).data
+
+
+def panda(table: pd.DataFrame, policy: kveil.Policy) -> pd.DataFrame:
+    result: kveil.Result[pd.DataFrame] = kveil.anonymize(table, policy)
+    return result.data
+
+
+def arrow(table: pa.Table, policy: kveil.Policy) -> pa.Table:
+    return kveil.anonymize(table, policy).data
+
+
+reveal_type(kveil.anonymize(pl.DataFrame(), kveil.Policy.load("p.yaml")).data)
+reveal_type(kveil.anonymize(pl.LazyFrame(), kveil.Policy.load("p.yaml")).data)
+wrong: int = kveil.anonymize(pl.DataFrame(), kveil.Policy.load("p.yaml")).data
+"""
+
+
+def test_d8_what_comes_back_has_the_type_of_what_was_given(tmp_path: Path) -> None:
+    root = Path(__file__).parent.parent
+    (tmp_path / "uses.py").write_text(USES)
+    files = [tmp_path / "uses.py"]
+    for page in (root / "README.md", root / "docs" / "python.md"):
+        files.append(tmp_path / f"{page.stem.lower()}_uses.py")
+        files[-1].write_text(snippets(page))
+        assert "kveil.anonymize(" in files[-1].read_text()
+    (tmp_path / "mypy.ini").write_text("[mypy]\n[mypy-pandas.*,pyarrow.*]\nignore_missing_imports = True\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", "mypy.ini", "--cache-dir", tmp_path / "c", *files],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    told = done.stdout.splitlines()
+    assert [line.split("note: ")[1] for line in told if "Revealed type" in line] == [
+        'Revealed type is "polars.dataframe.frame.DataFrame"',
+        'Revealed type is "polars.lazyframe.frame.LazyFrame"',
+    ]
+    errors = [line for line in told if ": error: " in line]
+    assert len(errors) == 1, done.stdout + done.stderr
+    assert "Incompatible types in assignment" in errors[0]
+
+
+class Stream:
+    """Rows of which nothing is known but that they come by Arrow, once."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._reader = frame.to_arrow().to_reader()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+def test_d8_whatever_streams_arrow_is_a_frame() -> None:
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"], "d": ["x", "y", "x", "y"], "n": [1, 2, 3, 4]})
+    policy = make_policy({"a": QUASI, "d": "sensitive", "n": "insensitive"}, algorithm="mondrian")
+    expected = kveil.anonymize(frame, policy).data
+    relation = duckdb.sql("SELECT * FROM frame ORDER BY n")
+    released = kveil.anonymize(relation, policy)
+    assert type(released.data) is type(relation)
+    assert released.data.pl().equals(expected)
+    assert kveil.verify(released.data, policy, original=relation, owner=released.owner)
+    assert sum(group.size for group in released.groups) == 4
+    batch = frame.to_arrow().to_batches()[0]
+    for given, kind in ((Stream(frame), pl.DataFrame), (batch, pa.Table), (frame.to_arrow().to_reader(), pa.Table)):
+        data = kveil.anonymize(given, policy).data
+        assert type(data) is kind
+        assert pl.DataFrame(data).equals(expected)
+    with pytest.raises(kveil.DataError, match="kveil reads pandas, Polars and PyArrow tables, relations of DuckDB"):
+        kveil.anonymize([1, 2], policy)
+    with pytest.raises(kveil.DataError, match="cannot be read by Arrow"):
+        kveil.anonymize(Broken(), policy)
+
+
+class Broken:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        raise RuntimeError("planted")
+
 
 # D9: small things
 
@@ -390,3 +724,133 @@ def test_d9_a_printed_report_has_its_colours_its_table_and_its_day(tmp_path: Pat
     assert ".card { break-inside: auto; }" in printed  # so that no small column has a page of its own
     assert run("anonymize", tmp_path / "p.yaml", *arguments, "--report", tmp_path / "r.html", "--public").code == 0
     assert "visits" not in (tmp_path / "r.html").read_text().partition('id="again"')[0]
+def workbook(path: Path) -> Path:
+    made = xlsxwriter.Workbook(path)
+    rows = [["a", "d"], *([str(i % 3), "flu" if i % 2 else "gout"] for i in range(24))]
+    for name, above in (("notes", 0), ("2024", 3), ("empty", 0), ("other's", 1)):
+        sheet = made.add_worksheet(name)
+        for line in range(above):
+            sheet.write_string(line, 0, f"title {line}")
+        for line, row in enumerate(rows if name != "empty" else []):
+            sheet.write_row(above + line, 0, row)
+    made.close()
+    return path
+
+
+def test_d9_a_sheet_is_chosen_by_name_or_number(tmp_path: Path) -> None:
+    table = workbook(tmp_path / "t.xlsx")
+    roles = {"a": QUASI, "d": "sensitive"}
+    first = write_policy(tmp_path, roles, algorithm="mondrian", data={"path": "t.xlsx"})
+    release, owner, account = tmp_path / "r.xlsx", tmp_path / "o.json", tmp_path / "a.json"
+    outputs = ("-o", release, "--owner", owner, "--account", account)
+    told = "t.xlsx has something in other sheets, too ('2024' and 'other's')".replace("'other's'", '"other\'s"')
+    done = run("anonymize", first, *outputs)
+    assert done.code == 0
+    assert told in done.out.replace("\n", " ")
+    assert any(told in warning for warning in json.loads(account.read_text())["warnings"])
+    assert told in run("check", first).out.replace("\n", " ")
+    for sheet, skip in (("2024", 3), ("2", 3), (2, 3), ("other's", 1), (4, 1)):
+        policy = write_policy(
+            tmp_path, roles, algorithm="mondrian", data={"path": "t.xlsx", "sheet": sheet, "skip": skip}
+        )
+        done = run("anonymize", policy, *outputs)
+        assert done.code == 0, done.err
+        assert "other sheets" not in done.out
+        assert read_table(release).columns == ["a", "d"]  # a release has one sheet, and nothing above its names
+        beside = ("--release", release, "--original", table, "--owner", owner)
+        for command in ("verify", "measure", "attack"):
+            assert run(command, policy, *beside).code == 0
+        assert run("check", policy).code == 0
+        assert run("dependencies", policy).code == 0
+        assert run("compare", policy, "--algorithms", "mondrian,datafly").code == 0
+        assert (
+            run("hierarchy", "publish", policy, "--release", release, "-o", tmp_path / "public.yaml", "--force").code
+            == 0
+        )
+        assert "sheet" not in (tmp_path / "public.yaml").read_text()
+        assert run("verify", tmp_path / "public.yaml", "--release", release).code == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"path": "t.xlsx", "sheet": "2042"}, "t.xlsx has no sheet '2042'; it has 'notes', '2024', 'empty' and"),
+        ({"path": "t.xlsx", "sheet": "5"}, "t.xlsx has no sheet '5'"),
+        ({"path": "t.xlsx", "sheet": 0}, "t.xlsx has no sheet '0'"),
+        ({"path": "t.xlsx", "sheet": "empty"}, "the sheet 'empty' is empty"),
+        ({"path": "t.xlsx", "sheet": "notes", "skip": 99}, "the sheet 'notes' has nothing below its row 99"),
+        ({"path": "t.csv", "sheet": "1"}, "t.csv has no sheets, as a workbook has; leave sheet out."),
+        ({"path": "t.parquet", "skip": 1}, "t.parquet has no lines above its names of columns"),
+        ({"path": "t.parquet", "sheet": "x"}, "t.parquet has no sheets"),
+        ({"path": "t.csv", "skip": 99}, "t.csv: skip leaves out 99 lines, and it has 25 lines"),
+        ({"path": "t.csv", "skip": -1}, "data.skip must be at least 0"),
+        ({"path": "t.csv", "skip": "x"}, "data.skip must be a whole number"),
+        ({"path": "sqlite:///t.sqlite?table=t", "skip": 1}, "has no lines above its names of columns"),
+    ],
+)
+def test_d9_no_such_sheet_or_line_is_told(tmp_path: Path, data: dict[str, Any], told: str) -> None:
+    workbook(tmp_path / "t.xlsx")
+    frame = pl.DataFrame({"a": ["1", "2"] * 12, "d": ["x", "y", "z"] * 8})
+    frame.write_csv(tmp_path / "t.csv")
+    frame.write_parquet(tmp_path / "t.parquet")
+    with contextlib.closing(sqlite3.connect(tmp_path / "t.sqlite")) as database:
+        database.execute("CREATE TABLE t (a, d)")
+    for engine in ({}, {"engine": "stream"}) if data["path"] == "t.parquet" else ({},):
+        policy = write_policy(tmp_path, {"a": QUASI, "d": "sensitive"}, data=data, **engine)
+        refused(run("anonymize", policy, "-o", tmp_path / "r.parquet"), told)
+        refused(run("check", policy), told)
+        assert not (tmp_path / "r.parquet").exists()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst", ".tsv"])
+def test_d9_lines_above_the_names_are_left_out(tmp_path: Path, suffix: str) -> None:
+    cut = "\t" if suffix == ".tsv" else ";"
+    rows = "".join(f"{i % 3}{cut}{'flu' if i % 2 else 'gout'}\n" for i in range(24))
+    text = f'A title, with "one odd quote\r\n\nof;many;words\na{cut}d\n{rows}'.encode()
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes(
+        gzip.compress(text) if suffix.endswith("gz") else zstandard.compress(text) if "zst" in suffix else text
+    )
+    assert run("init", path, "--skip", "3", "-o", tmp_path / "p.yaml").code == 0
+    policy = kveil.Policy.load(tmp_path / "p.yaml")
+    assert policy.data.skip == 3
+    assert list(policy.attributes) == ["a", "d"]
+    release, owner = tmp_path / f"r{suffix}", tmp_path / "o.json"
+    done = run("anonymize", tmp_path / "p.yaml", "-o", release, "--owner", owner)
+    assert done.code == 0, done.err
+    assert read_table(release).columns == ["a", "d"]
+    verified = run("verify", tmp_path / "p.yaml", "--release", release, "--original", path, "--owner", owner)
+    assert verified.code == 0, verified.out
+    broken = text + b"1\n"
+    path.write_bytes(
+        gzip.compress(broken) if suffix.endswith("gz") else zstandard.compress(broken) if "zst" in suffix else broken
+    )
+    refused(run("check", tmp_path / "p.yaml"), "line 29 has 1 field, the header has 2")
+
+
+def test_d9_init_writes_the_sheet_and_the_lines(tmp_path: Path) -> None:
+    table = workbook(tmp_path / "t.xlsx")
+    assert run("init", table, "--sheet", "2024", "--skip", "3", "-o", tmp_path / "p.yaml").code == 0
+    policy = kveil.Policy.load(tmp_path / "p.yaml")
+    assert (policy.data.sheet, policy.data.skip) == ("2024", 3)
+    assert run("check", tmp_path / "p.yaml").code == 0
+    assert run("init", table, "-o", tmp_path / "q.yaml").code == 0
+    text = (tmp_path / "q.yaml").read_text().replace("\n  # ", " ")
+    assert "CHECK: this is the first sheet; there is something in '2024' and \"other's\", too." in text
+    assert kveil.Policy.load(tmp_path / "q.yaml").data.sheet is None
+    refused(run("init", table, "--sheet", "x"), "has no sheet 'x'")
+    refused(run("init", tmp_path / "q.yaml", "--sheet", "x"), "")
+
+
+def test_d9_apply_reads_new_records_as_the_policy_says(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i % 3},{'flu' if i % 2 else 'gout'}\n" for i in range(24))
+    (tmp_path / "t.csv").write_text(f"title\nid,a,d\n{rows}")
+    (tmp_path / "new.csv").write_text("other title\nid,a,d\n77,1,flu\n78,1,gout\n")
+    data = {"path": "t.csv", "skip": 1, "key": "id"}
+    policy = write_policy(tmp_path, {"id": "identifier", "a": QUASI, "d": "sensitive"}, algorithm="mondrian", data=data)
+    archive = tmp_path / "archive"
+    assert run("anonymize", policy, "-o", tmp_path / "r.csv", "--archive", archive).code == 0
+    done = run("apply", archive, "--input", tmp_path / "new.csv", "--output", tmp_path / "out.csv")
+    assert done.code == 0, done.err
+    assert (tmp_path / "out.csv").read_text().startswith("a,d\n")
+    assert run("verify", policy, "--release", tmp_path / "r.csv", "--previous", archive).code in (0, 1)

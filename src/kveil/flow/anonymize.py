@@ -34,6 +34,7 @@ def anonymize(
     *,
     bound: bool = False,
     previous: Sequence[str | Path] = (),
+    weaker: bool = False,
     progress: Progress = silent,
 ) -> Result[KnownFrame]: ...
 
@@ -46,6 +47,7 @@ def anonymize(
     *,
     bound: bool = False,
     previous: Sequence[str | Path] = (),
+    weaker: bool = False,
     progress: Progress = silent,
 ) -> Result[Any]: ...
 
