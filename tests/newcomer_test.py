@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
+import os
 import random
-from pathlib import Path
 import re
+import sqlite3
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from random import Random
-from typing import Any
-
-import polars as pl
-import pytest
-
-import kveil
-from label_reader import is_true
-from support import run
-
-from kveil.frames import from_frame
-from kveil.report.story import MOST_BARS, tell_public
-from kveil.report.warn.followers import following_columns
-from laid_evidence import evidence
-from support import run
-
-Spec = dict[str, Any]
-import contextlib
-import gzip
-import json
-import os
-import re
-import sqlite3
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -50,7 +30,15 @@ import zstandard
 
 import kveil
 from kveil.files import read_table
+from kveil.frames import from_frame
+from kveil.report.story import MOST_BARS, tell_public
+from kveil.report.warn.followers import following_columns
+from label_reader import is_true
+from laid_evidence import evidence
 from support import QUASI, make_policy, refused, run, write_policy
+
+Spec = dict[str, Any]
+
 
 # D1: the attack on values that are shown as they are
 
@@ -724,6 +712,8 @@ def test_d9_a_printed_report_has_its_colours_its_table_and_its_day(tmp_path: Pat
     assert ".card { break-inside: auto; }" in printed  # so that no small column has a page of its own
     assert run("anonymize", tmp_path / "p.yaml", *arguments, "--report", tmp_path / "r.html", "--public").code == 0
     assert "visits" not in (tmp_path / "r.html").read_text().partition('id="again"')[0]
+
+
 def workbook(path: Path) -> Path:
     made = xlsxwriter.Workbook(path)
     rows = [["a", "d"], *([str(i % 3), "flu" if i % 2 else "gout"] for i in range(24))]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import itertools
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
-import time
-import re
 import subprocess
 import sys
-import gzip
-import itertools
-import json
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -43,12 +41,11 @@ from kveil.policy.model import Policy
 from kveil.words import count
 from made_databases import duckdb_file, sqlite_file
 from naive import people as naive_people
+from places import ROOT
 from running_postgres import REASON, programs, running
 from running_studio import Running, entered
-from places import ROOT
 from strategies import EXPLORE, seeds
 from support import ROWS, refused, run, run_process, write_policy, write_rows
-from support import refused, run, write_policy
 from two_components import PARTS, broken, random_case
 
 
@@ -1710,7 +1707,7 @@ def test_a1_queries_of_postgresql_call_no_function_that_may_do_more_than_read(tm
         assert server.tables() == {"t"}
 
 
-def read_table(studio: Running) -> dict[str, Any]:
+def table_read_in(studio: Running) -> dict[str, Any]:
     """Return what the studio says of its table once it has looked at it."""
     until = time.monotonic() + 60
     while (table := studio.ask("GET", "state")["table"]) is None and time.monotonic() < until:
@@ -1722,7 +1719,7 @@ def read_table(studio: Running) -> dict[str, Any]:
 def changed_table(studio: Running, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """Return what the studio says of its table once it is so."""
     until = time.monotonic() + 60
-    while not is_so(table := read_table(studio)) and time.monotonic() < until:
+    while not is_so(table := table_read_in(studio)) and time.monotonic() < until:
         time.sleep(0.05)
     return table
 
