@@ -24,14 +24,14 @@ def show_tree(out: Console, lines: Lines, most: int) -> None:
     height = max(len(line) for line in lines.lines) - 1 if lines.lines else 0
     out.print(f"{count(len(lines.lines), 'leaf', 'leaves')}, {count(len(children), 'inner node')}, height {height}")
 
-    def draw(label: str, at: Drawing) -> None:
+    drawing = Drawing(escape(lines.root))
+    waiting = [(lines.root, drawing)]  # not by recursion: a file may be deeper than that may go
+    while waiting:
+        label, at = waiting.pop()
         below = list(children.get(label, ()))
         for child in below[:most]:
             inner = f" ({count(leaves[child], 'leaf', 'leaves')})" if child in children else ""
-            draw(child, at.add(f"{escape(child)}{inner}"))
+            waiting.append((child, at.add(f"{escape(child)}{inner}")))
         if len(below) > most:
             at.add(f"… {len(below) - most:,} more")
-
-    drawing = Drawing(escape(lines.root))
-    draw(lines.root, drawing)
     out.print(drawing)

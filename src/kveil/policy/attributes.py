@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -16,11 +16,19 @@ from kveil.policy.numbers import EXACT
 
 DATE_LEVELS = ("month", "quarter", "year", "decade", "century")
 STAR = "*"
+MOST_LEVELS = 1_000  # of a mask or of intervals: each value has a text for every one of them
+MOST_QUOTED = 8  # entries of a list that a rejection repeats
 
 Role = Literal["identifier", "individual", "quasi-identifier", "sensitive", "insensitive"]
 
 
 # ---------------------------------------------------------------------------------------------- hierarchies
+
+
+def _beginning(entries: Sequence[object]) -> str:
+    """Return a list as it is written, cut where it is long."""
+    shown = ", ".join(map(repr, entries[:MOST_QUOTED]))
+    return f"[{shown}]" if len(entries) <= MOST_QUOTED else f"[{shown}, … {len(entries) - MOST_QUOTED:,} more]"
 
 
 class HierarchyFile(PolicyPart):
@@ -60,6 +68,10 @@ class Intervals(PolicyPart):
     def _consistent(self) -> Self:
         if self.from_ >= self.to:
             raise rejection(f"must have `from` below `to`, not {self.from_} and {self.to}")
+        if len(self.widths) > MOST_LEVELS:
+            raise rejection(
+                f"has {len(self.widths):,} widths, and there may be {MOST_LEVELS:,}; leave out some of them"
+            )
         for width in self.widths:
             if width <= 0:
                 raise rejection(f"has a width of {width}; widths must be more than 0")
@@ -91,7 +103,11 @@ class Mask(PolicyPart):
         if any(kept < 0 for kept in self.keep) or any(
             right >= left for left, right in zip(self.keep, self.keep[1:], strict=False)
         ):
-            raise rejection(f"keeps {list(self.keep)}; the numbers must fall and not be negative, as in [4, 3]")
+            raise rejection(f"keeps {_beginning(self.keep)}; the numbers must fall and not be negative, as in [4, 3]")
+        if len(self.keep) > MOST_LEVELS:
+            raise rejection(
+                f"lists {len(self.keep):,} numbers, and there may be {MOST_LEVELS:,}; leave out some of them"
+            )
         return self
 
 
@@ -109,7 +125,9 @@ class Dates(PolicyPart):
     def _growing(self) -> Self:
         ranks = [DATE_LEVELS.index(level) for level in self.levels]
         if any(right <= left for left, right in itertools.pairwise(ranks)):
-            raise rejection(f"lists {list(self.levels)}; the units must grow, in the order {', '.join(DATE_LEVELS)}")
+            raise rejection(
+                f"lists {_beginning(self.levels)}; the units must grow, in the order {', '.join(DATE_LEVELS)}"
+            )
         return self
 
 

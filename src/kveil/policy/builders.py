@@ -19,19 +19,23 @@ _TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
 def _mask_climber(spec: Mask) -> Callable[[str], Line]:
     """Return the way up of values; values of one length and beginning share theirs above the first mask."""
-    kept = spec.keep
-    first = kept[0]
-
-    @cache
-    def above(start: str, length: int, level: int) -> Line:
-        masked = start + STAR * (length - kept[level])
-        if level + 1 == len(kept):
-            return (masked, STAR) if masked != STAR else (STAR,)
-        upper = above(start[: kept[level + 1]], length, level + 1)
-        return upper if upper[0] == masked else (masked, *upper)
+    known: dict[tuple[str, int], Line] = {}  # what is left of a value and its length, and the masks from there up
 
     def line(value: str) -> Line:
-        upper = above(value[:first], len(value), 0)
+        waiting: list[str] = []
+        upper: Line = (STAR,)
+        for kept in spec.keep:
+            start = value[:kept]
+            above = known.get((start, len(value)))
+            if above is not None:
+                upper = above
+                break
+            waiting.append(start)
+        for start in reversed(waiting):
+            masked = start + STAR * (len(value) - len(start))
+            if upper[0] != masked:
+                upper = (masked, *upper)
+            known[start, len(value)] = upper
         return upper if upper[0] == value else (value, *upper)
 
     return line

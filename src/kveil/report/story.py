@@ -323,23 +323,22 @@ def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) ->
     root = ways.root
     total: dict[str, int] = {}
 
-    def weigh(label: str) -> int:
-        total[label] = after.get(label, 0) + sum(weigh(child) for child in children.get(label, ()))
-        return total[label]
-
-    weigh(root)
-    rows: list[TreeNode] = []
-
-    def walk(label: str, depth: int) -> None:
-        rows.append(TreeNode(label or "(empty)", depth, after.get(label, 0), total[label]))
-        below = [child for child in children.get(label, ()) if total[child]]
-        for child in sorted(below, key=_natural):
-            walk(child, depth + 1)
-
-    walk(root, 0)
+    order: list[tuple[str, int]] = []  # labels with their depths, each before what is below it
+    waiting = [(root, 0)]
+    while waiting:
+        label, depth = waiting.pop()
+        order.append((label, depth))
+        waiting += [(child, depth + 1) for child in sorted(children.get(label, ()), key=_natural, reverse=True)]
+    for label, _ in reversed(order):
+        total[label] = after.get(label, 0) + sum(total[child] for child in children.get(label, ()))
+    rows = [
+        TreeNode(label or "(empty)", depth, after.get(label, 0), total[label])
+        for label, depth in order
+        if total[label] or label == root
+    ]
     if len(rows) > MOST_NODES:  # keep the nodes nearest to the root, and of those the fullest
-        order = sorted(range(len(rows)), key=lambda i: (rows[i].depth, -rows[i].below, i))
-        kept = set(order[:MOST_NODES])
+        nearest = sorted(range(len(rows)), key=lambda i: (rows[i].depth, -rows[i].below, i))
+        kept = set(nearest[:MOST_NODES])
         rows = [row for i, row in enumerate(rows) if i in kept] + [
             TreeNode(count(len(rows) - MOST_NODES, "more node"), 1, None, 0)
         ]
