@@ -18,7 +18,9 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from contextlib import suppress
 from pathlib import Path
+from time import process_time
 from typing import Any
 from urllib.parse import quote
 
@@ -34,9 +36,13 @@ import kveil
 from hostile_server import CLEARTEXT, MD5, asking
 from kveil.errors import FileError
 from kveil.files import as_texts, code_labels, read_table, room
+from kveil.files.csv_reading import read_csv
+from kveil.files.source import check_columns
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.request import Request
+from kveil.policy.attributes import Mask
+from kveil.policy.builders import climber
 from kveil.policy.model import Policy
 from kveil.words import count
 from made_databases import duckdb_file, sqlite_file
@@ -2341,7 +2347,120 @@ def test_c5_dates_of_years_without_a_text_are_told_in_a_sentence(tmp_path: Path,
 
 # C6: many columns
 
+
+def wide(columns: int, rows: int) -> tuple[pl.DataFrame, pl.DataFrame, Policy]:
+    """Return a table of many quasi-identifiers, a release in which every cell has to be judged, and their policy."""
+    names = [f"c{number}" for number in range(columns)]
+    texts = [str(row % 6) for row in range(rows)]
+    tree = {"tree": {"*": {"low": list("012345"), "high": list("789")}}}
+    attributes = {name: {"role": Q, "hierarchy": tree} for name in names}
+    policy = Policy(**about(attributes, K | {"k": 2}, release={"order": "keep"}, algorithm="mondrian"))
+    return pl.DataFrame(dict.fromkeys(names, texts)), pl.DataFrame(dict.fromkeys(names, ["low"] * rows)), policy
+
+
+def seconds_of(work: Callable[..., object], *arguments: object) -> float:
+    """Return the CPU time that a call takes."""
+    began = process_time()
+    work(*arguments)
+    return process_time() - began
+
+
+@pytest.mark.parametrize("rows", [2, 2_000])
+def test_c6_verifying_takes_time_linear_in_the_columns(rows: int) -> None:
+    spent = []
+    for columns in (10, 150, 600):
+        original, release, policy = wide(columns, rows)
+        spent.append(seconds_of(kveil.verify, release, policy, original))
+    assert spent[2] < 8 * spent[1]  # 16 times where every column is held against every other one
+
+
+def test_c6_checking_takes_time_linear_in_the_names() -> None:
+    spent = []
+    for columns in (1_000, 8_000):
+        frame = pl.DataFrame({f"c{number}": ["1", "1"] for number in range(columns)})
+        roles = dict.fromkeys(frame.columns, N) | {"c0": Q}
+        policy = Policy(**about(roles, K | {"k": 2}))
+        spent.append(seconds_of(kveil.check, frame, policy))
+    assert spent[1] < 24 * spent[0]  # 64 times where names are looked for one after another
+
+
+def test_c6_lists_of_names_are_compared_in_time_linear_in_them() -> None:
+    names = [f"c{number}" for number in range(100_000)]
+    assert seconds_of(check_columns, names, names, "t.csv") < 2
+    twice = ",".join([*names, "c0"]) + "\n" + ",".join(["1"] * 100_001) + "\n"
+    began = process_time()
+    with pytest.raises(kveil.DataError, match="names 'c0' more than once"):
+        read_csv(twice.encode(), "t.csv", ",", frozenset(names))
+    assert process_time() - began < 5
+
+
+def test_c6_more_quasi_identifiers_than_a_float_can_count_the_lattice_of() -> None:
+    names = [f"c{number}" for number in range(1_100)]
+    frame = pl.DataFrame({name: ["1", "2", "1", "2"] for name in names})
+    policy = about(dict.fromkeys(names, Q), K | {"k": 2})
+    with pytest.raises(kveil.Refused, match=r"incognito would search over 1e\+18 nodes"):
+        kveil.anonymize(frame, Policy(**policy), algorithm="incognito")
+    with suppress(kveil.Cancelled):  # on a busy machine a second is not enough
+        result = kveil.anonymize(frame, Policy(**policy, algorithm={"name": "auto", "seconds": 1}))
+        assert kveil.verify(result.data, result.policy).holds
+
+
 # C7: a mask of many levels
+
+
+def levels_of(hierarchy: dict[str, object], values: list[str], *, algorithm: str = "datafly") -> list[str]:
+    """Return what a column shows that is released in groups of two."""
+    policy = about({"a": {"role": Q, "hierarchy": hierarchy}, "d": S}, K | {"k": 2}, algorithm=algorithm)
+    return kveil.anonymize(pl.DataFrame({"a": values, "d": ["x"] * len(values)}), Policy(**policy)).data["a"].to_list()
+
+
+def test_c7_masks_of_many_levels() -> None:
+    long = "1" * 900
+    shown = levels_of({"mask": {"keep": list(range(900, -1, -1))}}, [f"{long}2", f"{long}3"])
+    assert shown == [f"{long}*"] * 2
+    assert levels_of({"mask": {"keep": list(range(900, -1, -1))}}, ["12", "13"]) == ["1*", "1*"]
+    for kept in (list(range(20_000, -1, -1)), list(range(1_001))):
+        with pytest.raises(kveil.PolicyError, match=r"^.{1,300}$"):
+            levels_of({"mask": {"keep": kept}}, ["1", "2"])
+    with pytest.raises(kveil.PolicyError, match="lists 20,001 numbers, and there may be 1,000"):
+        levels_of({"mask": {"keep": list(range(20_000, -1, -1))}}, ["1", "2"])
+
+
+@pytest.mark.parametrize("keep", [(4, 2), (5,), (3, 1, 0), (9, 8, 2)])
+def test_c7_masks_are_what_cutting_every_level_by_itself_gives(keep: tuple[int, ...]) -> None:
+    def slow(value: str) -> tuple[str, ...]:
+        masks = [value[:kept] + "*" * (len(value) - kept) for kept in keep]
+        return tuple(label for label, _ in itertools.groupby([value, *masks, "*"]))
+
+    for values in itertools.product("12*", repeat=5):
+        for value in ("".join(values), "".join(values[:2]), ""):
+            assert climber(Mask(keep=keep), ())(value) == slow(value)
+
+
+def test_c7_hierarchies_deeper_than_functions_may_call_each_other(tmp_path: Path) -> None:
+    deep = [f"n{number}" for number in range(3_000)]
+    (tmp_path / "h.csv").write_text("".join(";".join([leaf, *deep, "*"]) + "\n" for leaf in "1234"))
+    (tmp_path / "t.csv").write_text("a,d\n" + "".join(f"{leaf},x\n" for leaf in "1234"))
+    (tmp_path / "p.yaml").write_text(
+        "kveil: 1\ndata: {path: t.csv}\n"
+        "attributes: {a: {role: quasi-identifier, hierarchy: h.csv}, d: {role: sensitive}}\n"
+        "privacy: [{model: k-anonymity, k: 2}]\nalgorithm: mondrian\n"
+    )
+    assert run("check", tmp_path / "p.yaml").code == 0
+    done = run("anonymize", tmp_path / "p.yaml", "-o", tmp_path / "r.csv", "--report", tmp_path / "r.html")
+    assert done.code == 0, done.err
+    assert run("hierarchy", "show", tmp_path / "h.csv").code == 0
+    assert (
+        run("hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "o").code
+        == 0
+    )
+
+
+def test_c7_long_lists_are_not_repeated_in_errors() -> None:
+    for hierarchy in ({"dates": ["month"] * 2_000}, {"intervals": {"from": 0, "to": 9, "widths": [1] * 2_000}}):
+        with pytest.raises(kveil.PolicyError, match=r"^.{1,300}$"):
+            levels_of(hierarchy, ["1", "2"])
+
 
 # C8: init of strange names and values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from mmap import mmap
 
@@ -141,7 +142,7 @@ def _header(record: str, separator: str, name: str, columns: frozenset[str], lin
     check_plain_names(header, name)
     if not header:
         raise FileError(f"{name}: line {line} is blank; a CSV starts with a line of column names.")
-    twice = sorted({column for column in header if header.count(column) > 1})
+    twice = sorted(column for column, times in Counter(header).items() if times > 1)
     if twice:
         if columns:
             check_named(header, columns, name)

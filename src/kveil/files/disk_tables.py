@@ -76,12 +76,12 @@ class StoredSource(Source):
         return pl.concat([pl.Series(name, [], dtype=self.schema[name]), *parts]).rechunk()
 
     def texts(self, column: str) -> pl.Series:
-        if column in self.frame.columns:
+        if column in self._types:
             return self.frame[column].cast(pl.String)
         return super().texts(column)
 
     def held(self, column: str) -> pl.Series:
-        return self.frame[column] if column in self.frame.columns else super().held(column)
+        return self.frame[column] if column in self._types else super().held(column)
 
     def held_type(self, number: int) -> pl.DataType:
         return _categories(number)

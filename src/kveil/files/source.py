@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,18 +54,25 @@ class Source:
         """The names of the columns, in their order."""
         return self.frame.columns
 
+    @cached_property
+    def _types(self) -> Mapping[str, pl.DataType]:
+        """The types of all columns; to ask a frame for them takes as long as it has columns."""
+        return dict(self.frame.schema)
+
     def column(self, name: str) -> pl.Series:
         """Return a column, typed as the source typed it."""
         return self.frame[name]
 
     def dtype(self, name: str) -> pl.DataType:
         """Return the type of a column."""
-        return self.frame.schema[name]
+        return self._types[name]
 
     def texts(self, column: str) -> pl.Series:
         """Return a column as texts, null where the source has none."""
-        if column not in self.columns:
-            raise DataError(f"{self.name} lacks the column {column}; check that it is the right table.")
+        try:
+            self.dtype(column)
+        except KeyError:
+            raise DataError(f"{self.name} lacks the column {column}; check that it is the right table.") from None
         check_cancelled()
         return as_texts(self.column(column))
 
@@ -142,7 +150,7 @@ def check_named(found: Sequence[str], expected: Iterable[str], name: str) -> Non
 
 def check_columns(found: Sequence[str], expected: Iterable[str], name: str) -> None:
     """Raise DataError where a table and its policy do not have the same columns."""
-    expected = list(expected)
+    expected, known = dict.fromkeys(expected), frozenset(found)
     check_named(found, expected, name)
     unlisted = [column for column in found if column not in expected]
     if unlisted:
@@ -150,7 +158,7 @@ def check_columns(found: Sequence[str], expected: Iterable[str], name: str) -> N
             f"{name} has {count(len(unlisted), 'column')} without a role: {listing(unlisted)}; "
             "list every column under attributes, nothing is released by accident."
         )
-    absent = [column for column in expected if column not in found]
+    absent = [column for column in expected if column not in known]
     if absent:
         hint = did_you_mean(absent[0], found)
         remedy = "; take it out there, or check that it is the right table."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -40,7 +41,7 @@ def _check_names(names: Sequence[str]) -> None:
     if not names or not all(names):
         raise DataError("--columns must name every column; give all names, separated by commas.")
     check_plain_names(names, "--columns")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise DataError(f"--columns names {listing([repr(name) for name in twice])} more than once; rename them.")
 

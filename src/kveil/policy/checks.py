@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from kveil.errors import PolicyError, Refused
@@ -19,7 +20,7 @@ def _names_exist(policy: PolicyKeys, names: tuple[str, ...], where: str) -> None
         if name not in policy.attributes:
             hint = did_you_mean(name, policy.attributes)
             raise PolicyError(f"{where} names {name!r}, which is not under attributes{hint or '.'}")
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise PolicyError(f"{where} names {listing(repeated)} twice; name each attribute once.")
 

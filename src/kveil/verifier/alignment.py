@@ -23,6 +23,7 @@ from kveil.verifier.stars import Stars
 WAS, SHOWN, STARRED, CELLS = "was", "shown", "star", "len"
 VALUE, PEOPLE = "value", "people"
 MOST_COUNTS = 4_000_000  # of pairs that there could be: beyond, those that there are are looked for
+MOST_TOGETHER = 16  # columns whose pairs are counted at a time: Polars compares the plans of all of them pair by pair
 PAIRS = {WAS: pl.String, SHOWN: pl.String, STARRED: pl.Boolean, CELLS: pl.UInt32}
 
 
@@ -161,12 +162,13 @@ class Aligned:
         originals = {name: self.record_texts(policy, name) for name in policy.quasi_identifiers}
         owned = list(stars.by_attribute())
         intervals = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
-        counted = pl.collect_all(
-            [self._pairs(originals[name], self.rows.texts[name], star, Asked.of(policy, name)) for name, star in owned]
-        )
         distinct = {name: _different(originals[name]) for name in intervals}
-        for (name, star), pairs in zip(owned, counted, strict=True):
-            yield GeneralizedColumn(name, star, pairs, distinct.get(name, originals[name]))
+        for first in range(0, len(owned), MOST_TOGETHER):
+            some = owned[first : first + MOST_TOGETHER]
+            plans = [self._pairs(originals[n], self.rows.texts[n], star, Asked.of(policy, n)) for n, star in some]
+            counted = pl.collect_all(plans)
+            for (name, star), pairs in zip(some, counted, strict=True):
+                yield GeneralizedColumn(name, star, pairs, distinct.get(name, originals[name]))
 
     def _pairs(self, was: pl.Series, shown: pl.Series, star: pl.Series, asked: Asked) -> pl.LazyFrame:
         """Return the distinct pairs (original, shown) of an attribute with how many records have each."""

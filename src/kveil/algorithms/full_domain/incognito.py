@@ -38,6 +38,7 @@ from kveil.table.tree import Tree
 from kveil.words import count
 
 MOST_NODES = 2_000_000  # of the lattice
+MOST_TOLD = 10**18  # nodes: of more, which may be more than a float can hold, nobody needs the number
 WIDEST = 3  # attributes of the sets that are searched before all together
 JUST_ABOVE = 1e-6  # of an entropy l beyond a whole number: so little may be rounding, and asks for no further value
 
@@ -279,7 +280,7 @@ def lattice_nodes(table: Table) -> int:
 
 def lattice_effort(table: Table) -> float:
     """Return an upper bound of the work: nodes times tuples."""
-    return float(lattice_nodes(table)) * len(table.distinct.weights)
+    return float(min(lattice_nodes(table), MOST_TOLD)) * len(table.distinct.weights)
 
 
 def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator) -> Solution:
@@ -292,8 +293,9 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
     """
     nodes = lattice_nodes(table)
     if nodes > MOST_NODES:
+        told = f"{nodes:,}" if nodes <= MOST_TOLD else f"over {MOST_TOLD:.0e}"
         raise Refused(
-            f"incognito would search {nodes:,} nodes, more than the {MOST_NODES:,} it takes on; use datafly, or give "
+            f"incognito would search {told} nodes, more than the {MOST_NODES:,} it takes on; use datafly, or give "
             "the hierarchies fewer levels."
         )
     lattice = LevelLattice(table)
