@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from decimal import Decimal
 from time import perf_counter
 from typing import Annotated, NotRequired, TypedDict
 
@@ -15,7 +16,7 @@ from kveil.algorithms.registry import algorithms_honouring, check_honours, deman
 from kveil.algorithms.settle import settle_unless_dearer
 from kveil.algorithms.telling_labels import find_telling, refuse_labels
 from kveil.engines.solver import Solved, check_options, finish_solution, solve
-from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
+from kveil.errors import Cancelled, KveilError, PolicyError, Refused, Unmeetable
 from kveil.free_form import GivenOptions
 from kveil.measures import Losses, loses_less
 from kveil.policy.checks import check_rule_shapes
@@ -26,7 +27,7 @@ from kveil.progress import Progress, Stage
 from kveil.stopping import Beaten, OutOfTime, Stop, current, under
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.words import did_you_mean, listing
+from kveil.words import count, did_you_mean, listing
 
 # The limits of auto are counted in steps, not in seconds, so that every machine makes the same choice.
 MOST_EFFORT = 1e9  # above which it leaves an algorithm out
@@ -44,8 +45,8 @@ class AutoOptions(PolicyPart):
 class Allowance:
     """What several algorithms may take: seconds for all together, or for each of them.
 
-    Where ``choosing`` one of several, nothing is stopped before one has found a release, and what another one has found
-    is not sought again. To ``spare`` effort, those that may take very long on a table are left out.
+    Where ``choosing`` one of several, what another one has found is not sought again. To ``spare`` effort, those that
+    may take very long on a table are left out.
     """
 
     seconds: float | None = None
@@ -118,7 +119,13 @@ class Attempt:
         """Say what `auto` did not run to its end: another choice might have been better."""
         late = [tried.algorithm for tried in self.tried if tried.late]
         left_out = [tried.algorithm for tried in self.tried if tried.left_out]
+        ended = [tried.algorithm for tried in self.tried if tried.reason is not None and tried.reason.startswith(OVER)]
         warnings = []
+        if ended:
+            warnings.append(
+                f"{listing(ended)} had no time left to search on, so that the release depends on the machine, and may "
+                "lose more than it has to; give it more seconds."
+            )
         if self.cut:
             warnings.append(
                 "auto refined with fewer tries than usual, since the table is large; name least-loss with --algorithm "
@@ -218,7 +225,7 @@ def trials(
     ran: list[Trial] = []
     for position, algorithm in enumerate(algorithms):
         last = position == len(algorithms) - 1
-        timed = (seconds is not None or allowance.each is not None) and (best is not None or not choosing)
+        timed = seconds is not None or allowance.each is not None
         if timed and whole.late:
             yield Trial(algorithm, 0.0, reason="was not run: the time was over", late=True)
             continue
@@ -293,9 +300,24 @@ def attempt(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -
     (algorithm,) = algorithms
     options = policy.algorithm.options
     progress(f"solving with {algorithm.name}")
-    solved = solve(algorithm, table, options, progress=progress)
-    losses = solved.losses
-    return Attempt(algorithm, options, solved.solution, losses, [Tried(algorithm.name, losses.of(policy.loss))])
+    seconds = check_options(algorithm, options)[1].seconds
+    stop = Stop(seconds=None if seconds is None else float(seconds), within=current())
+    try:
+        with under(stop):
+            solved = solve(algorithm, table, options, progress=progress)
+    except OutOfTime:
+        if seconds is None or current().late:
+            raise
+        raise Cancelled(
+            f"{algorithm.name} found no release within {count(seconds, 'second')}, and nothing was released; give it "
+            "more seconds, or take algorithm auto, which also tries others."
+        ) from None
+    told = Tried(
+        algorithm.name,
+        solved.losses.of(policy.loss),
+        f"{OVER} after {seconds} seconds: it may not be its best" if seconds is not None and stop.late else None,
+    )
+    return Attempt(algorithm, options, solved.solution, solved.losses, [told])
 
 
 def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -> Attempt:
@@ -314,12 +336,21 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
         best, failure = _better(best, trial, policy), _nearer(failure, trial.failure)
         renaming = renaming or (trial.failure if trial.telling else None)
     if best is None or best.solved is None:
+        if seconds is not None and any(entry.late for entry in tried):
+            whole.check_cancelled()
+            raise _none_in_time(tried, seconds)
         raise renaming or failure or _none_ran(tried)
     algorithm, solved = best.algorithm, best.solved
     chosen = Attempt(algorithm, options[algorithm.name], solved.solution, solved.losses, tried, cut=tries < NORMAL)
     if algorithm.refine == "off" and not policy.dependencies and table.times is None:  # refining moves single records
-        with under(whole):
-            return _refined(table, chosen, tries, progress)
+        if whole.late:
+            whole.check_cancelled()
+            return chosen
+        try:
+            with under(whole):
+                return _refined(table, chosen, tries, progress)
+        except OutOfTime:  # a solution once found is never lost, unless nobody wants it
+            whole.check_cancelled()
     return chosen
 
 
@@ -335,6 +366,17 @@ def _none_ran(tried: list[Tried]) -> Unmeetable:
     return Unmeetable(
         f"no algorithm found a release, and {listing([entry.algorithm for entry in tried])} did not run to the end; "
         "name one with --algorithm to let it."
+    )
+
+
+def _none_in_time(tried: list[Tried], seconds: Decimal) -> Cancelled:
+    """Say that nothing was found before the time was over, and what was done until then."""
+    late = [entry.algorithm for entry in tried if entry.late]
+    failed = [entry.algorithm for entry in tried if not entry.late and not entry.left_out]
+    told = f"; {listing(failed)} found none" if failed else ""
+    return Cancelled(
+        f"auto found no release within {count(seconds, 'second')}, and nothing was released: {listing(late)} had not "
+        f"come to an end{told}. Give it more seconds, name one with --algorithm to let it run on, or ask for less."
     )
 
 

@@ -35,6 +35,8 @@ DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
 
+START_EFFORT = 1e8  # of an algorithm whose solution another one goes on from: about a search of Adult takes as long
+
 # What to do where parts of a table cannot be solved by themselves.
 TAKE_IT_WHOLE = "take engine local or stream, or give the driver more memory."
 
@@ -92,6 +94,7 @@ class Algorithm:
     package: str | None = None  # the one that brings it along, where it is not kveil's own
     refine: str = "off"  # the effort that follows unless the options say another
     starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
+    starts_by_values: tuple[str, ...] = ()  # more of them, where models look at sensitive values
     on_tuples: bool = False  # equal records share their fate, so that it works on tuples with counts as on records
     loops: tuple[str, ...] = ()  # names in `compiling.FAMILIES`, beside the loops that group rows and those that refine
 

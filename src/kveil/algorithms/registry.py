@@ -130,7 +130,9 @@ def _least_loss() -> Search:
     from kveil.algorithms.least_loss.least_loss import LeastLossOptions, least_loss
 
     def solve(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-        return least_loss(table, rng, starts_of(find("least-loss"), table.policy, table.rows))
+        own = find("least-loss")
+        starts = starts_of(own, table.policy, table.rows)
+        return least_loss(table, rng, starts, last_starts_of(own, table.policy, starts))
 
     return Search(solve, LeastLossOptions)
 
@@ -277,10 +279,12 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "kveil's own, see docs/least-loss-research.md",
         refine="normal",
         starts=("mondrian", "classfly+complete", "datafly", "1m-generalization"),
+        starts_by_values=("pk-clustering",),
         loops=("mondrian", "widening"),
     ),
 )
 
+LAST_STARTS = {"incognito"}  # of least-loss, where others find nothing
 FEW_ROWS = 1_000  # of a table up to which least-loss goes on from the best of all algorithms, which take no time there
 PLAIN_CLUSTERS = {"k-member", "greedy-cka", "pk-clustering"}  # the same loop clusters where sizes alone decide
 DIVERSE_CLUSTERS = frozenset(GROUP_MODELS)  # models with which pk-clustering looks at values, not at sizes alone
@@ -311,15 +315,29 @@ def demands_not_honoured(algorithm: Algorithm, policy: Policy) -> list[str]:
 
 def starts_of(algorithm: Algorithm, policy: Policy, rows: int) -> list[Algorithm]:
     """Return the algorithms that an algorithm may go on from under a policy: all that can where there are few rows."""
+    several = [*map(find, algorithm.starts), *map(find, _by_values(algorithm, policy))]
+    return [start for start in (several if rows > FEW_ROWS else ALGORITHMS) if _may_start(start, policy)]
+
+
+def last_starts_of(algorithm: Algorithm, policy: Policy, starts: Sequence[Algorithm]) -> list[Algorithm]:
+    """Return the algorithms to go on from where ``starts`` find nothing: those whose effort can be told beforehand."""
+    return [a for a in ALGORITHMS if a not in starts and a.name in LAST_STARTS and _may_start(a, policy)]
+
+
+def _may_start(start: Algorithm, policy: Policy) -> bool:
+    """Tell whether another algorithm may go on from what one finds under a policy."""
     wanted = set(asks(policy))
-    return [
-        start
-        for start in (map(find, algorithm.starts) if rows > FEW_ROWS else ALGORITHMS)
-        if wanted <= start.honours | {DEPENDENCIES}
+    return (
+        wanted <= start.honours | {DEPENDENCIES}
         and start.needs <= wanted
-        and (not start.made_for or start.made_for & wanted)
+        and (not start.made_for or bool(start.made_for & wanted))
         and not start.starts
-    ]
+    )
+
+
+def _by_values(algorithm: Algorithm, policy: Policy) -> tuple[str, ...]:
+    """Return the starts that an algorithm has only where models look at values."""
+    return algorithm.starts_by_values if DIVERSE_CLUSTERS.intersection(asks(policy)) else ()
 
 
 def able(algorithm: Algorithm, policy: Policy) -> bool:
@@ -363,6 +381,9 @@ def finds_the_same(algorithm: Algorithm, other: Algorithm, found: Solution | Non
 
 def loops_of(policy: Policy, algorithms: Sequence[Algorithm]) -> list[str]:
     """Return the families of loops that algorithms need under a policy, as far as the policy tells."""
+    starts = [find(name) for algorithm in algorithms for name in _by_values(algorithm, policy)]
+    clusters = [start for start in starts if _may_start(start, policy) and start not in algorithms]
+    algorithms = [*algorithms, *clusters]
     names = ["groups", *(name for algorithm in algorithms for name in algorithm.loops)]
     if len(algorithms) > 1 or any(algorithm.refine != "off" for algorithm in algorithms):
         names += [loops for component in components(policy) for loops in _refining(policy, component)]

@@ -10,6 +10,7 @@ from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.program import Program, ProgramTree, SizeConstraint, kinds_of, program_of
 from kveil.arrays import Ints, Longs
 from kveil.policy.components import most_suppressed
+from kveil.stopping import current
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
 
@@ -69,7 +70,10 @@ def sizes_allow_none(component: SearchComponent) -> bool:
     costs = [1 + tree.height.astype(np.int64) for tree in component.trees if isinstance(tree, Tree)]  # any will do
     made = program_of_component(component, costs)
     return (
-        made is not None and made[0].solve(most_suppressed(table.policy, table.records), MOST_PROGRAM_NODES).impossible
+        made is not None
+        and made[0]
+        .solve(most_suppressed(table.policy, table.records), MOST_PROGRAM_NODES, seconds=current().left)
+        .impossible
     )
 
 
@@ -80,7 +84,7 @@ def show_at_least_cost(component: SearchComponent, costs: Sequence[Longs]) -> li
     if made is None:
         return None
     program, kind = made
-    division = program.solve(0, MOST_PROGRAM_NODES).best
+    division = program.solve(0, MOST_PROGRAM_NODES, seconds=current().left).best
     if division is None:
         return None
     nodes = np.zeros((table.rows, len(component.positions)), dtype=np.int32)

@@ -9,10 +9,10 @@ from time import perf_counter
 
 import numpy as np
 
-from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, check_divide
+from kveil.algorithms.algorithm import MULTIVALUED, START_EFFORT, Algorithm, DivideOptions, check_divide
 from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.algorithms.least_loss.refine_options import RefineOptions
-from kveil.algorithms.registry import FEW_ROWS, starts_of
+from kveil.algorithms.registry import FEW_ROWS, last_starts_of, starts_of
 from kveil.algorithms.settle import settle_unless_dearer
 from kveil.errors import PolicyError, Unmeetable
 from kveil.free_form import GivenOptions
@@ -78,12 +78,22 @@ class _Task:
 
         What loses least may be what a declared rule costs most, or be unable to keep it.
         """
-        found: list[Callable[[Table], Solution]] = [self.solve]
-        if self.algorithm.starts and self.table.rows <= FEW_ROWS:
-            for start in starts_of(self.algorithm, self.table.policy, self.table.rows):
-                own = replace(self, algorithm=start, options=start.options(), solutions=[])
-                found.append(own.solve)
-        return found
+        return [self.solve, *(self._solves(self._given_starts()) if self.table.rows <= FEW_ROWS else [])]
+
+    def other_starts(self) -> list[Callable[[Table], Solution]]:
+        """Return, for a larger table on which the algorithm finds nothing, each of those it goes on from by itself."""
+        if not self.algorithm.starts or self.table.rows <= FEW_ROWS:
+            return []
+        starts = self._given_starts()
+        last = last_starts_of(self.algorithm, self.table.policy, starts)
+        cheap = [start for start in last if start.effort and start.effort(self.table) <= START_EFFORT]
+        return self._solves([*starts, *cheap])
+
+    def _given_starts(self) -> list[Algorithm]:
+        return starts_of(self.algorithm, self.table.policy, self.table.rows) if self.algorithm.starts else []
+
+    def _solves(self, starts: Sequence[Algorithm]) -> list[Callable[[Table], Solution]]:
+        return [replace(self, algorithm=start, options=start.options(), solutions=[]).solve for start in starts]
 
     def refine(self, table: Table, solution: Solution, *, rules: Sequence[DeclaredRule] = ()) -> Solution:
         """Refine a solution of a table for as long as the budget allows."""
@@ -209,9 +219,17 @@ def _keeping_rules(task: _Task) -> Solved:
 
     table = task.table
     multivalued = MULTIVALUED in task.algorithm.honours
-    best = _least_of(
-        table, [partial(solve_keeping_rules, table, solve) for solve in task.starts()], multivalued=multivalued
-    )
+
+    def keeping(solves: Sequence[Callable[[Table], Solution]]) -> list[Callable[..., Solution]]:
+        return [partial(solve_keeping_rules, table, solve) for solve in solves]
+
+    try:
+        best = _least_of(table, keeping(task.starts()), multivalued=multivalued)
+    except Unmeetable:
+        others = task.other_starts()
+        if not others:
+            raise
+        best = _least_of(table, keeping(others), multivalued=multivalued)
     first = best.solution
     if not task.tries_per_row:
         return best

@@ -200,6 +200,7 @@ class _Gathering:
             near = np.arange(len(self.sizes))
         tries = TRIES
         while True:
+            check_deadline()
             here = np.take(groups.shown, near, axis=1) if len(near) < len(self.sizes) else groups.shown
             looked_at, offers, wider = self._spared(near, here)
             best = 0

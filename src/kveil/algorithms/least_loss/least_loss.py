@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import itemgetter
 
 import numpy as np
 
-from kveil.algorithms.algorithm import Algorithm, DivideOptions
+from kveil.algorithms.algorithm import START_EFFORT, Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.overlap_starts import overlap_starts
 from kveil.algorithms.least_loss.refine import refine
+from kveil.algorithms.least_loss.search_groups import BLOCK
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.settle import settle, settle_unless_dearer
@@ -23,9 +24,9 @@ from kveil.errors import Unmeetable
 from kveil.free_form import Details, GivenOptions
 from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
-from kveil.policy.privacy import KAnonymity
+from kveil.policy.privacy import KAnonymity, TCloseness
 from kveil.progress import silent
-from kveil.stopping import OutOfTime
+from kveil.stopping import OutOfTime, Stop, current, under
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
@@ -33,6 +34,7 @@ from kveil.table.tree import Tree
 
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
 ROWS_FOR_BOTH_WAYS = 1_000  # of a table on which both ways are tried in any case
+BY_BLOCKS = {"pk-clustering"}  # clusters large tables block by block
 CLIMBING = {"classfly+complete"}  # chooses what to climb by distinct values, or by what is set aside for its loss
 # Starts that are searched a little before one is chosen, where constraints overlap or they leave out different records.
 DESCENDED = 3
@@ -45,37 +47,37 @@ class LeastLossOptions(DivideOptions):
     """Least loss has the options of refine, and none of its own."""
 
 
-def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorithm]) -> Solution:
+Found = list[tuple[float, Solution]]  # starts with their losses, the one that loses least first
+
+
+@dataclass(frozen=True)
+class _GivenStarts:
+    """What the algorithms gave that may give a start, why others gave nothing, and whether there was time for all."""
+
+    found: Found
+    failures: list[Unmeetable]
+    in_time: bool
+
+
+def least_loss(
+    table: Table, rng: np.random.Generator, starts: Sequence[Algorithm], last: Sequence[Algorithm] = ()
+) -> Solution:
     """Return a valid solution to refine: the one that loses least, of the algorithms that may give a start.
 
     So what is refined never loses more than any of them, unless the time is over before all were tried: the best so far
     is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
-    Where constraints overlap, the starts that lose least are searched a little, and the lowest of them is taken; where
-    sizes alone decide, those that leave out different records are, since the search can change all but that.
+    Where constraints overlap, or models look at sensitive values, the starts that lose least are searched a little, and
+    the lowest of them is taken; where sizes alone decide, those that leave out different records are, since the search
+    can change all but that. Where no start finds anything, the ``last`` ones are tried, if their effort is small.
     """
-    policy = table.policy
-    several = len(binding_sets(policy)) > 1
     descends = _descends(table)
-    found: list[tuple[float, Solution]] = []
-    failures: list[Unmeetable] = []
-    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better. The
-    # components' `counts_only` does not tell: they see the sizes alone of (k,kᵐ)-anonymity, and no implied model.
-    sizes = all(isinstance(m, KAnonymity) for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
-    for algorithm in starts:
-        for chosen in _ways(
-            algorithm.name, one_way=sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS, climbs=descends
-        ):
-            try:
-                solution = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
-            except Unmeetable as error:
-                failures.append(error)
-                continue
-            except OutOfTime:
-                if not found:
-                    raise
-                return found[0][1]
-            found = _lowest(table, found, {"start": algorithm.name, **chosen}, solution)
-            found = found[:DESCENDED] if descends else _leaving_out_others(table, found)
+    given = _given_starts(table, rng, starts)
+    if not given.found and given.in_time:
+        cheap = [algorithm for algorithm in last if algorithm.effort and algorithm.effort(table) <= START_EFFORT]
+        given = replace(_given_starts(table, rng, cheap), failures=given.failures)
+    found = given.found
+    if found and not given.in_time:
+        return found[0][1]
     if descends:
         with suppress(OutOfTime, TooLarge):
             for name, solution in overlap_starts(table, rng, found[0][1] if found else None):
@@ -87,13 +89,49 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     if small is not None and (best is None or released_loss(table, small) < least):
         return small
     if best is None:
-        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", lost=failures[0].lost)
+        failure = given.failures[0]
+        raise Unmeetable(f"least-loss has nothing to start from: {failure}", lost=failure.lost)
     return best
 
 
-def _lowest(
-    table: Table, found: list[tuple[float, Solution]], details: Details, solution: Solution
-) -> list[tuple[float, Solution]]:
+def _given_starts(table: Table, rng: np.random.Generator, starts: Sequence[Algorithm]) -> _GivenStarts:
+    """Run algorithms, each in all its ways, and return what they find that is worth a search.
+
+    Where there is a deadline, none of them may take more than half of what is left once another one has found
+    something: it is the search that gains most.
+    """
+    policy = table.policy
+    several = len(binding_sets(policy)) > 1
+    descends = _descends(table)
+    found: Found = []
+    failures: list[Unmeetable] = []
+    in_time = True
+    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better. The
+    # components' `counts_only` does not tell: they see the sizes alone of (k,kᵐ)-anonymity, and no implied model.
+    sizes = all(isinstance(m, KAnonymity) for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
+    one_way = sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS
+    for algorithm in starts:
+        for chosen in _ways(algorithm, table, one_way=one_way, climbs=descends):
+            whole = current()
+            whole.check()
+            part = whole.left / 2 if found and whole.left is not None else None
+            try:
+                with under(Stop(seconds=part, within=whole, known_loss=whole.known_loss)):
+                    solution = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
+            except Unmeetable as error:
+                failures.append(error)
+                continue
+            except OutOfTime:
+                if not found:
+                    raise
+                in_time = False
+                continue
+            found = _lowest(table, found, {"start": algorithm.name, **chosen}, solution)
+            found = found[:DESCENDED] if descends else _worth_a_search(table, found)
+    return _GivenStarts(found, failures, in_time)
+
+
+def _lowest(table: Table, found: Found, details: Details, solution: Solution) -> Found:
     """Return starts with another one, the one that loses least first; of equals the first is kept alone."""
     loss = released_loss(table, solution)
     if any(loss == other for other, _ in found):
@@ -101,25 +139,35 @@ def _lowest(
     return sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
 
 
-def _leaving_out_others(table: Table, found: list[tuple[float, Solution]]) -> list[tuple[float, Solution]]:
-    """Return the starts, the one that loses least first, that leave out other records than those before them.
+def _worth_a_search(table: Table, found: Found) -> Found:
+    """Return the starts that are to be searched a little before one is taken, the one that loses least first.
 
-    The first one alone where what loses least may not be what can be kept, or where models look at sensitive values:
-    the more choices of whom to leave out are compared by loss, the more these would have a say in it.
+    The first one alone where what loses least may not be what can be kept. Where sizes decide, those that leave out
+    other records than the ones before them: all else the search can change. Where models look at sensitive values, what
+    a start is made of decides how far down a search gets, but not one that leaves out others than the first does: the
+    more choices of whom to leave out are compared by loss, the more sensitive values would have a say in it.
     """
-    if not _may_be_tried(table) or looks_at_values(table):
+    if not _may_be_tried(table):
         return found[:1]
+    if looks_at_values(table):
+        if table.rows <= ROWS_FOR_BOTH_WAYS:
+            return found[:1]
+        first = found[0][1].suppressed
+        return [own for own in found if np.array_equal(own[1].suppressed, first)][:DESCENDED]
     by_missing: dict[bytes, tuple[float, Solution]] = {}
     for loss, solution in found:
         by_missing.setdefault(np.packbits(solution.suppressed).tobytes(), (loss, solution))
     return list(by_missing.values())[:DESCENDED]
 
 
-def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
+def _ways(algorithm: Algorithm, table: Table, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
     """Return the options with which an algorithm may give a start."""
-    if name in SPLITTING:
+    if algorithm.name in SPLITTING:
         return [{"choose": "gain"}] if one_way else [{"choose": "gain"}, {"choose": "widest"}]
-    return [{}, {"choose": "gain", "join": True}] if climbs and name in CLIMBING else [{}]
+    if algorithm.name in BY_BLOCKS and algorithm.effort is not None and algorithm.effort(table) > START_EFFORT:
+        # A block is not distributed as the whole is: what cannot join inside it would be most, placed row by row.
+        return [] if any(isinstance(model, TCloseness) for model in table.policy.privacy) else [{"blocks": BLOCK}]
+    return [{}, {"choose": "gain", "join": True}] if climbs and algorithm.name in CLIMBING else [{}]
 
 
 def _descends(table: Table) -> bool:
@@ -133,13 +181,13 @@ def _may_be_tried(table: Table) -> bool:
     return not policy.dependencies and not policy.generalized and bool(table.names)
 
 
-def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float, Solution]:
+def _descended(table: Table, found: Found) -> tuple[float, Solution]:
     """Return the start that loses least after a descent and a few tries, with its loss; the first if time runs out.
 
     Of those that lose nearly as little, and no more than any start, one that leaves out the fewest: what is left out
     cannot be searched any more.
     """
-    lowest: list[tuple[float, Solution]] = []
+    lowest: Found = []
     for loss, solution in found:
         if loss > MUCH_DEARER * found[0][0]:
             break

@@ -1,4 +1,4 @@
-"""How much refining is asked for: options that every algorithm has."""
+"""Options that every algorithm has: how much refining is asked for, and how long all of it may take."""
 
 from __future__ import annotations
 
@@ -42,13 +42,15 @@ class RefineOptions(PolicyPart):
     """What every algorithm can be asked for after it is done.
 
     refine: `off`, `normal`, `best`, or a number of tries per record. refine_seconds: stop after so many seconds; the
-    release then depends on the machine, and the receipt has the tries that were done.
+    release then depends on the machine, and the receipt has the tries that were done. seconds: end after so many
+    seconds in all, with the best so far, or with none.
     """
 
     refine: Annotated[
         Literal["off", "normal", "best"] | Annotated[Number, Field(ge=0)] | None, BeforeValidator(_effort)
     ] = None
     refine_seconds: Annotated[Number, Field(gt=0)] | None = None
+    seconds: Annotated[Number, Field(gt=0)] | None = None
 
     def tries_per_row(self, default: str) -> float:
         """Return the tries per row that are asked for."""

@@ -7,7 +7,7 @@ their own; a component's parts satisfy all of its models by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -48,7 +48,9 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     return solve_by_parts(table, "mondrian", by_gain=options.choose == "gain")
 
 
-def solve_by_parts(table: Table, name: str, *, by_gain: bool = False, splitter: type[Splitter] = Splitter) -> Solution:
+def solve_by_parts(
+    table: Table, name: str, *, by_gain: bool = False, splitter: Callable[..., Splitter] = Splitter
+) -> Solution:
     """Return a solution by one way of dividing components into parts, or raise where too much would be lost."""
     allowed = most_suppressed(table.policy, table.records)
     kept = np.ones(table.rows, dtype=bool)
@@ -73,7 +75,7 @@ def solve_by_parts(table: Table, name: str, *, by_gain: bool = False, splitter: 
 
 
 def split_kept(
-    table: Table, kept: Bools, *, by_gain: bool, splitter: type[Splitter] = Splitter
+    table: Table, kept: Bools, *, by_gain: bool, splitter: Callable[..., Splitter] = Splitter
 ) -> tuple[Solution, Bools]:
     """Return a solution over the kept rows, and the rows that would show nothing but stars."""
     distinct = table.distinct

@@ -123,6 +123,11 @@ def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
     if policy.individual_column is not None and policy.release.shape == "long":
         raise Refused("engine spark has no long releases; take release.shape sets, or engine local.")
     if divides(policy, able):
+        if "seconds" in policy.algorithm.options:
+            raise Refused(
+                "engine spark solves the parts that divide asks for on machines that have no clock in common; "
+                "leave seconds out, or take engine local or stream."
+            )
         return list(able)
     chosen = [algorithm for algorithm in able if algorithm.on_tuples]
     if "refine" in policy.algorithm.options or not chosen:
