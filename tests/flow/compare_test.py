@@ -127,8 +127,8 @@ def test_auto_goes_on_without_the_slow_ones_where_the_policy_gives_it_seconds(sl
 def test_time_that_is_over_runs_nothing_more(sleeper: str) -> None:
     policy = make_policy(algorithm={"name": "auto", "seconds": "0.000001"})
     table = encode(from_frame(frame()), policy)
-    found = choose.attempt(table, choose.candidates(policy), lambda stage: None)
-    assert found.tried[1].reason == "was not run: the time was over"
+    with pytest.raises(kveil.Cancelled, match=r"auto found no release within 0.000001 seconds"):
+        choose.attempt(table, choose.candidates(policy), lambda stage: None)
 
 
 def test_auto_does_not_run_what_finds_the_same_and_says_so() -> None:

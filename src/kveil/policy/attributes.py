@@ -16,7 +16,7 @@ from kveil.policy.numbers import EXACT
 
 DATE_LEVELS = ("month", "quarter", "year", "decade", "century")
 STAR = "*"
-MOST_LEVELS = 1_000  # of a mask or of intervals: each value has a text for every one of them
+MOST_LEVELS = 1_000  # of a mask: each value has a text for every one of them
 MOST_QUOTED = 8  # entries of a list that a rejection repeats
 
 Role = Literal["identifier", "individual", "quasi-identifier", "sensitive", "insensitive"]
@@ -68,10 +68,6 @@ class Intervals(PolicyPart):
     def _consistent(self) -> Self:
         if self.from_ >= self.to:
             raise rejection(f"must have `from` below `to`, not {self.from_} and {self.to}")
-        if len(self.widths) > MOST_LEVELS:
-            raise rejection(
-                f"has {len(self.widths):,} widths, and there may be {MOST_LEVELS:,}; leave out some of them"
-            )
         for width in self.widths:
             if width <= 0:
                 raise rejection(f"has a width of {width}; widths must be more than 0")
