@@ -27,7 +27,7 @@ from kveil.progress import Progress, Stage
 from kveil.stopping import Beaten, OutOfTime, Stop, current, under
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.words import count, did_you_mean, listing
+from kveil.words import did_you_mean, listing
 
 # The limits of auto are counted in steps, not in seconds, so that every machine makes the same choice.
 MOST_EFFORT = 1e9  # above which it leaves an algorithm out
@@ -309,8 +309,8 @@ def attempt(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -
         if seconds is None or current().late:
             raise
         raise Cancelled(
-            f"{algorithm.name} found no release within {count(seconds, 'second')}, and nothing was released; give it "
-            "more seconds, or take algorithm auto, which also tries others."
+            f"{algorithm.name} found no release within {_in_words(seconds)}, and nothing was released; give it more "
+            "seconds, or take algorithm auto, which also tries others."
         ) from None
     told = Tried(
         algorithm.name,
@@ -369,14 +369,18 @@ def _none_ran(tried: list[Tried]) -> Unmeetable:
     )
 
 
+def _in_words(seconds: Decimal) -> str:
+    return "1 second" if seconds == 1 else f"{seconds:,} seconds"
+
+
 def _none_in_time(tried: list[Tried], seconds: Decimal) -> Cancelled:
     """Say that nothing was found before the time was over, and what was done until then."""
     late = [entry.algorithm for entry in tried if entry.late]
     failed = [entry.algorithm for entry in tried if not entry.late and not entry.left_out]
     told = f"; {listing(failed)} found none" if failed else ""
     return Cancelled(
-        f"auto found no release within {count(seconds, 'second')}, and nothing was released: {listing(late)} had not "
-        f"come to an end{told}. Give it more seconds, name one with --algorithm to let it run on, or ask for less."
+        f"auto found no release within {_in_words(seconds)}, and nothing was released: {listing(late)} had not come to "
+        f" an end{told}. Give it more seconds, name one with --algorithm to let it run on, or ask for less."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -41,28 +42,11 @@ def _datafly() -> Search:
     return Search(datafly, DataflyOptions)
 
 
-def _classfly() -> Search:
-    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly
+def _classfly(number: int) -> Search:
+    from kveil.algorithms.classfly import classfly as own
 
-    return Search(classfly, ClassflyOptions)
-
-
-def _classfly_naive() -> Search:
-    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_naive
-
-    return Search(classfly_naive, ClassflyOptions)
-
-
-def _classfly_complete() -> Search:
-    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
-
-    return Search(classfly_complete, ClassflyOptions)
-
-
-def _classfly_partial() -> Search:
-    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_partial
-
-    return Search(classfly_partial, ClassflyOptions)
+    ways = own.classfly, own.classfly_naive, own.classfly_complete, own.classfly_partial
+    return Search(ways[number], own.ClassflyOptions)
 
 
 def _mondrian() -> Search:
@@ -77,16 +61,10 @@ def _incognito() -> Search:
     return Search(incognito, IncognitoOptions, lattice_effort)
 
 
-def _k_member() -> Search:
-    from kveil.algorithms.clustering.k_member import KMemberOptions, clustering_effort, k_member
+def _k_member(number: int) -> Search:
+    from kveil.algorithms.clustering import k_member as own
 
-    return Search(k_member, KMemberOptions, clustering_effort)
-
-
-def _greedy_cka() -> Search:
-    from kveil.algorithms.clustering.k_member import KMemberOptions, clustering_effort, greedy_cka
-
-    return Search(greedy_cka, KMemberOptions, clustering_effort)
+    return Search((own.k_member, own.greedy_cka)[number], own.KMemberOptions, own.clustering_effort)
 
 
 def _pk_clustering() -> Search:
@@ -132,7 +110,7 @@ def _least_loss() -> Search:
     def solve(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
         own = find("least-loss")
         starts = starts_of(own, table.policy, table.rows)
-        return least_loss(table, rng, starts, last_starts_of(own, table.policy, starts))
+        return least_loss(table, rng, starts, last=last_starts_of(own, table.policy, starts))
 
     return Search(solve, LeastLossOptions)
 
@@ -148,7 +126,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "classfly",
-        _classfly,
+        partial(_classfly, 0),
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "sets aside the records that satisfy the constraint, generalizes only the rest",
         CLASSFLY_PAPER,
@@ -157,7 +135,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "classfly+naive",
-        _classfly_naive,
+        partial(_classfly, 1),
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "classfly on the union of each component's constraints",
         CLASSFLY_PAPER,
@@ -166,7 +144,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "classfly+complete",
-        _classfly_complete,
+        partial(_classfly, 2),
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "sets aside the maximal anonymous subset under all constraints of a component",
         CLASSFLY_PAPER,
@@ -175,7 +153,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "classfly+partial",
-        _classfly_partial,
+        partial(_classfly, 3),
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "the same subset, found by adding constraints in order of growing k",
         CLASSFLY_PAPER,
@@ -201,7 +179,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "k-member",
-        _k_member,
+        partial(_k_member, 0),
         frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
         "grows clusters of k around far-apart records, each time by the record that adds least loss",
         "Byun, Kamra, Bertino, Li 2006",
@@ -209,7 +187,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "greedy-cka",
-        _greedy_cka,
+        partial(_k_member, 1),
         frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
         "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
         "Miller, Campan, Truta 2008",
@@ -315,7 +293,7 @@ def demands_not_honoured(algorithm: Algorithm, policy: Policy) -> list[str]:
 
 def starts_of(algorithm: Algorithm, policy: Policy, rows: int) -> list[Algorithm]:
     """Return the algorithms that an algorithm may go on from under a policy: all that can where there are few rows."""
-    several = [*map(find, algorithm.starts), *map(find, _by_values(algorithm, policy))]
+    several = map(find, (*algorithm.starts, *_by_values(algorithm, policy)))
     return [start for start in (several if rows > FEW_ROWS else ALGORITHMS) if _may_start(start, policy)]
 
 
@@ -382,8 +360,7 @@ def finds_the_same(algorithm: Algorithm, other: Algorithm, found: Solution | Non
 def loops_of(policy: Policy, algorithms: Sequence[Algorithm]) -> list[str]:
     """Return the families of loops that algorithms need under a policy, as far as the policy tells."""
     starts = [find(name) for algorithm in algorithms for name in _by_values(algorithm, policy)]
-    clusters = [start for start in starts if _may_start(start, policy) and start not in algorithms]
-    algorithms = [*algorithms, *clusters]
+    algorithms = [*algorithms, *(start for start in starts if _may_start(start, policy) and start not in algorithms)]
     names = ["groups", *(name for algorithm in algorithms for name in algorithm.loops)]
     if len(algorithms) > 1 or any(algorithm.refine != "off" for algorithm in algorithms):
         names += [loops for component in components(policy) for loops in _refining(policy, component)]

@@ -60,7 +60,7 @@ class _GivenStarts:
 
 
 def least_loss(
-    table: Table, rng: np.random.Generator, starts: Sequence[Algorithm], last: Sequence[Algorithm] = ()
+    table: Table, rng: np.random.Generator, starts: Sequence[Algorithm], *, last: Sequence[Algorithm] = ()
 ) -> Solution:
     """Return a valid solution to refine: the one that loses least, of the algorithms that may give a start.
 
