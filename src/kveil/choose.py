@@ -380,7 +380,7 @@ def _none_in_time(tried: list[Tried], seconds: Decimal) -> Cancelled:
     told = f"; {listing(failed)} found none" if failed else ""
     return Cancelled(
         f"auto found no release within {_in_words(seconds)}, and nothing was released: {listing(late)} had not come to "
-        f" an end{told}. Give it more seconds, name one with --algorithm to let it run on, or ask for less."
+        f"an end{told}. Give it more seconds, name one with --algorithm to let it run on, or ask for less."
     )
 
 

@@ -263,6 +263,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 )
 
 LAST_STARTS = {"incognito"}  # of least-loss, where others find nothing
+SOME_ROWS = (
+    10_000  # up to which it also goes on from other ways to climb under overlapping constraints, which are quick
+)
 FEW_ROWS = 1_000  # of a table up to which least-loss goes on from the best of all algorithms, which take no time there
 PLAIN_CLUSTERS = {"k-member", "greedy-cka", "pk-clustering"}  # the same loop clusters where sizes alone decide
 DIVERSE_CLUSTERS = frozenset(GROUP_MODELS)  # models with which pk-clustering looks at values, not at sizes alone
@@ -293,7 +296,8 @@ def demands_not_honoured(algorithm: Algorithm, policy: Policy) -> list[str]:
 
 def starts_of(algorithm: Algorithm, policy: Policy, rows: int) -> list[Algorithm]:
     """Return the algorithms that an algorithm may go on from under a policy: all that can where there are few rows."""
-    several = map(find, (*algorithm.starts, *_by_values(algorithm, policy)))
+    climbing = ("classfly+naive", "classfly+partial") if rows <= SOME_ROWS and len(binding_sets(policy)) > 1 else ()
+    several = map(find, (*algorithm.starts, *_by_values(algorithm, policy), *climbing))
     return [start for start in (several if rows > FEW_ROWS else ALGORITHMS) if _may_start(start, policy)]
 
 
