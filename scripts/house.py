@@ -2,7 +2,7 @@
 
     python scripts/house.py [--only-print]
 
-The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
+The rules: no module above 600 lines, no function above 80; outside kernels no function with more than six parameters;
 none with a boolean or an option that may be given by position; no class with more than six fields that may; no name of
 a class, of a function that other modules may call, of a constant that they import, or of a module, with two meanings;
 no such function named by a past participle that is followed by no noun; no import by string; no cycle of imports, not
@@ -28,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "kveil"
 TESTS = ROOT / "tests"
-MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 60, 6
+MODULE_LINES, FUNCTION_LINES, PARAMETERS = 600, 80, 6
 
 PUBLIC = frozenset(re.findall(r'^    "(\w+)",$', (SOURCE / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE))
 

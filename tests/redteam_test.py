@@ -17,8 +17,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import process_time
 from typing import Any

@@ -20,13 +20,13 @@ def found(rule: Callable[[list[Module]], Iterator[Breach]], *modules: Module) ->
     return [(breach.rule, breach.name) for breach in rule(list(modules))]
 
 
-def test_a_module_of_401_lines_is_too_long() -> None:
-    assert found(house.long_modules, module("x = 1\n" * 400)) == []
-    assert found(house.long_modules, module("x = 1\n" * 401)) == [("long-modules", "src/kveil/table/tree.py")]
+def test_a_module_of_601_lines_is_too_long() -> None:
+    assert found(house.long_modules, module("x = 1\n" * 600)) == []
+    assert found(house.long_modules, module("x = 1\n" * 601)) == [("long-modules", "src/kveil/table/tree.py")]
 
 
-def test_a_function_of_61_lines_is_too_long_also_inside_a_class() -> None:
-    body = "        x = 1\n" * 60
+def test_a_function_of_81_lines_is_too_long_also_inside_a_class() -> None:
+    body = "        x = 1\n" * 80
     assert found(house.functions_to_cut, module(f"class A:\n    def f(self):\n{body[14:]}")) == []
     place = "src/kveil/table/tree.py:A.f"
     assert found(house.functions_to_cut, module(f"class A:\n    def f(self):\n{body}")) == [("long-functions", place)]
