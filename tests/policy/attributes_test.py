@@ -79,7 +79,8 @@ def test_a_boundary_is_a_list_a_level_or_a_width(written: Any, kind: type, key: 
         ({"intervals": {"from": 0, "to": 9, "widths": [10], "open": "both"}}, "is open at both ends"),
         ({"ranges": {"within": [9, 0]}}, "must lie `within`"),
         ({"ranges": {"within": [0, 9], "round": 0}}, "it must be more than 0"),
-        ({"ranges": {"within": [0, 9], "round": 5, "bounds": "midpoints"}}, "give one"),
+        ({"ranges": {"within": ["-1e999", "1e999"]}}, "more than 100 characters"),
+        ({"ranges": {"within": [0, 9], "round": "1e-150"}}, "more than 100 characters"),
         ({"tree": {"a": [], "b": []}}, "one top key, the root"),
         ({"tree": {"*": {"a": None}}}, "has 'a' without a list of leaves"),
         ({"tree": {"*": [["a"]]}}, "holds more than leaves"),
@@ -129,3 +130,20 @@ def test_a_tree_has_its_leaves_in_the_order_written() -> None:
 def test_intervals_are_open_where_they_say_so(open_ends: Any, below: bool, above: bool) -> None:
     spec = Intervals(from_=Decimal(0), to=Decimal(99), widths=(Decimal(10),), open=open_ends)
     assert (spec.open_below, spec.open_above) == (below, above)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "grid"),
+    [
+        ({"within": [0, 120]}, None),
+        ({"within": [0, 120], "round": 5}, "5"),
+        ({"within": [0, 120], "bounds": "midpoints"}, "10"),
+        ({"within": [0, 120], "bounds": "midpoints", "round": 3}, "3"),
+    ],
+)
+def test_bounds_at_midpoints_lie_on_a_grid_that_the_policy_alone_gives(
+    ranges: dict[str, Any], grid: str | None
+) -> None:
+    spec = Attribute(role=QUASI, hierarchy={"ranges": ranges}).hierarchy
+    assert isinstance(spec, Ranges)
+    assert spec.grid == (None if grid is None else Decimal(grid))

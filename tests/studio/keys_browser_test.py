@@ -189,7 +189,7 @@ def _numbers(form: Form) -> None:
         form.fill(page.get_by_label(label, exact=True), value)
         form.wait(value, *ranges, *path)
     page.get_by_label("a group shows").select_option("midpoints")
-    form.wait({"within": ["0", "250"], "bounds": "midpoints"}, *ranges, "hierarchy", "ranges")
+    form.wait({"within": ["0", "250"], "round": "5", "bounds": "midpoints"}, *ranges, "hierarchy", "ranges")
     form.wait(None, *ranges, "boundary")
 
 

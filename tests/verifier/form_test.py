@@ -49,6 +49,12 @@ def form_of(text: str, **columns: object) -> Form:
         (["03"], ["0-9"], "", "n writes spans in another way"),
         (["5-10", "7"], ["0-9", "0-9"], ", round: 5", None),
         (["5-11", "7"], ["0-9", "0-9"], ", round: 5", "n shows bounds that are no multiples of 5 in 1 cell"),
+        (
+            ["10-99", "0-9.5"],
+            ["0-9"] * 2,
+            ", bounds: midpoints",
+            "no multiples of 5 and no ends of the domain in",
+        ),
         (["1", "1"], ["0-9", "[10,20)"], "", "i writes intervals of whole numbers and of others side by side"),
     ],
 )

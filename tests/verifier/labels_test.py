@@ -1,4 +1,4 @@
-"""Labels that name a rare value which is released nowhere, and bounds that are somebody's value."""
+"""Labels that name a rare value which is released nowhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
-from kveil.verifier.labels import bounds_of_somebody, misleading_labels, telling_labels, untrue_ends
+from kveil.verifier.labels import misleading_labels, telling_labels, untrue_ends
 from kveil.verifier.release import checkable_rows, lay_beside
 
 TOWNS = """
@@ -83,18 +83,3 @@ def test_a_label_with_two_ends_that_a_value_lies_outside_of_is_found_without_the
     assert lines is not None
     assert untrue_ends(lines, [""]) == ([label] if found else [])
     assert untrue_ends(lines, ["", "Moss"]) == []
-
-
-def test_bounds_are_nobodys_where_the_policy_asks_for_midpoints() -> None:
-    text = """
-kveil: 1
-attributes:
-  n: {role: quasi-identifier, hierarchy: {ranges: {within: [0, 99], bounds: %s}}}
-privacy: [{model: k-anonymity, k: 1}]
-"""
-    cases = [("midpoints", "3-7", 1), ("midpoints", "2.5-7.5", 0), ("values", "3-7", 0), ("midpoints", "0-99", 0)]
-    for bounds, shown, number in cases:
-        policy = Policy.parse(text % bounds, "policy.yaml", Path())
-        release, original = (table_of(pl.DataFrame({"n": own}), policy) for own in ([shown] * 4, ["3", "7", "0", "99"]))
-        found = bounds_of_somebody(lay_beside(release, original, np.arange(4), policy), policy)
-        assert len(found) == number, (bounds, shown)

@@ -197,7 +197,7 @@ def _denominator(table: Table, position: int) -> int:
     """Return a number that every cost of an attribute is a multiple of one over."""
     tree = table.trees[position]
     if isinstance(tree, Scale):
-        numbers = [*tree.numbers, *tree.spec.within, *([] if tree.spec.round is None else [tree.spec.round])]
+        numbers = [*tree.numbers, *tree.spec.within, *([] if (step := tree.spec.grid) is None else [step])]
         return int(Fraction(tree.width) * 10 ** max(_places(number) for number in numbers))
     if table.policy.loss == "il":
         return max(int(tree.height[0]), 1)

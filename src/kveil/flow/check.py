@@ -25,7 +25,14 @@ from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.policy.privacy import named_k
 from kveil.progress import Progress, silent
-from kveil.report.warn.bounds import bound_warning, exact_ranges, expected_bounds
+from kveil.report.warn.bounds import (
+    TELLING,
+    bound_warning,
+    expected_bounds,
+    expected_told,
+    grid_warning,
+    span_columns,
+)
 from kveil.report.warn.promises import empty_promises
 from kveil.report.warn.sheets import sheets_left_aside
 from kveil.table.encode import encode
@@ -146,15 +153,20 @@ def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, 
 def _warnings(table: Table) -> list[str]:
     """Return where the policy promises nothing, which labels mislead, and which spans will show exact extremes."""
     warnings = [*empty_promises(table.policy), *_labels_that_mislead(table.policy)]
-    for name in exact_ranges(table.policy):
+    for name, spec in span_columns(table.policy).items():
         over = [model for model in table.policy.privacy if name in table.policy.attributes_of(model)]
         k = max((named_k(model) or 1 for model in over), default=1)
         position = table.names.index(name)
         scale, leaves = table.trees[position], table.leaves[position]
-        known = leaves[leaves != scale.missing] if isinstance(scale, Scale) and scale.missing is not None else leaves
-        share = expected_bounds(known.astype(np.int64), max(k, 1))
-        if share is not None:
-            warnings.append(bound_warning(name, share, f"in groups of k {k}"))
+        if not isinstance(scale, Scale):
+            continue
+        known = (leaves if scale.missing is None else leaves[leaves != scale.missing]).astype(np.int64)
+        when = f"in groups of k {k}"
+        if spec.grid is not None:
+            told = expected_told(known, scale.numbers, spec.grid, max(k, 1))
+            warnings += [grid_warning(name, spec.grid, told, when)] if told > TELLING else []
+        elif (share := expected_bounds(known, max(k, 1))) is not None:
+            warnings.append(bound_warning(name, share, when))
     return warnings
 
 

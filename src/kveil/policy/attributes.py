@@ -12,7 +12,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from kveil.free_form import JsonSchema
 from kveil.policy.fields import ANY_TEXT, Names, Number, PolicyPart, Text, Whole, rejection
-from kveil.policy.numbers import EXACT
+from kveil.policy.numbers import EXACT, coarse_step, show_number
 
 DATE_LEVELS = ("month", "quarter", "year", "decade", "century")
 STAR = "*"
@@ -127,10 +127,14 @@ class Dates(PolicyPart):
         return self
 
 
+LONGEST_BOUND = 100  # characters of a number of `ranges`: its spans stay short enough to be read back
+
+
 class Ranges(PolicyPart):
     """Numbers without a tree: a group shows ``min-max`` of its values.
 
-    ``bounds: midpoints`` moves both halfway to the next number that is released, so that they are nobody's.
+    ``bounds: midpoints`` moves both halfway to the next number that is released, along a grid that the policy alone
+    gives, so that they tell nobody's number.
     """
 
     if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
@@ -146,11 +150,19 @@ class Ranges(PolicyPart):
     def _consistent(self) -> Self:
         if self.within[0] >= self.within[1]:
             raise rejection(f"must lie `within` a lower and a higher number, not [{self.within[0]}, {self.within[1]}]")
+        if any(len(show_number(n)) > LONGEST_BOUND for n in (*self.within, self.round) if n is not None):
+            raise rejection(
+                f"has a number that takes more than {LONGEST_BOUND} characters to write out; give `ranges` numbers "
+                "that people can read"
+            )
         if self.round is not None and self.round <= 0:
             raise rejection(f"has `round: {self.round}`; it must be more than 0")
-        if self.round is not None and self.bounds == "midpoints":
-            raise rejection("has both `round` and `bounds: midpoints`, which move bounds to different places; give one")
         return self
+
+    @property
+    def grid(self) -> Decimal | None:
+        """Return the step of which bounds are multiples, the ends of the domain apart; None where they are values."""
+        return self.round if self.round is not None or self.bounds == "values" else coarse_step(*self.within)
 
 
 class Tree(PolicyPart):

@@ -27,6 +27,23 @@ def multiple_below(number: Decimal, step: Decimal) -> Decimal:
     return EXACT.multiply(times if rest >= 0 else EXACT.subtract(times, Decimal(1)), step)
 
 
+def multiple_above(number: Decimal, step: Decimal) -> Decimal:
+    """Return the smallest multiple of a step that is not below a number, exactly."""
+    return multiple_below(number.copy_negate(), step).copy_negate()
+
+
+def coarse_step(low: Decimal, high: Decimal) -> Decimal:
+    """Return a round number that divides a domain into twenty parts at most, 1, 2 or 5 and zeros.
+
+    Between whole numbers at least 5 apart it is 2 or more: multiples of 1 would be the numbers themselves.
+    """
+    width = EXACT.subtract(high, low)
+    power = Decimal(1).scaleb(width.adjusted() - 2, EXACT)  # at most a hundredth of the width
+    steps = (EXACT.multiply(Decimal(times), power) for times in (1, 2, 5, 10, 20, 50, 100))
+    step = next(step for step in steps if EXACT.multiply(step, Decimal(20)) >= width)
+    return max(step, Decimal(2)) if is_whole(low) and is_whole(high) and width >= 5 else step
+
+
 def show_number(number: Decimal) -> str:
     """Return a number as people write it: no exponent, no trailing zeros."""
     text = format(number, "f")

@@ -1,4 +1,8 @@
-"""Spans of `ranges` whose bounds are nobody's value: `bounds: midpoints`."""
+"""Spans of `ranges` whose bounds tell nobody's value: `bounds: midpoints`.
+
+Bounds lie on the policy's grid, and are what they would be if every number were known no better than by its cell of
+that grid. Halfway between two numbers alone would give them back: the one is read off another span, the other follows.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,19 @@ from decimal import Decimal
 
 import numpy as np
 
-from kveil.policy.numbers import EXACT, parse_span, show_span
+from kveil.policy.attributes import Ranges
+from kveil.policy.numbers import EXACT, multiple_above, multiple_below, parse_span, show_span
 from kveil.table.notation import not_released, write_intervals
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
 from kveil.table.spans import draw_around_released
 from kveil.table.table import Table
 
-HALF = Decimal("0.5")
+TWO = Decimal(2)
 
 
 def move_bounds(table: Table, solution: Solution) -> Solution:
-    """Return a solution with the bounds of spans moved halfway to the next released number, where the policy asks.
+    """Return a solution with the bounds of spans moved halfway to the next cell with a released number.
 
     Different spans stay different, so that groups and rules are what they were. Nothing depends on records that are
     suppressed.
@@ -47,26 +52,36 @@ def as_written(table: Table, solution: Solution) -> Solution:
 
 def _moved(scale: Scale, shown: Shown, numbers: Sequence[Decimal]) -> Shown:
     labels, losses = [], []
-    values = frozenset(scale.numbers)  # a bound that is none of them was moved before
     for label, loss in zip(shown.labels, shown.ncp.tolist(), strict=True):
         span = parse_span(label)
         if span is None or span[0] == span[1] or label == scale.missing_text:
             labels.append(label)
             losses.append(loss)
             continue
-        moved = midpoints(span, numbers, scale.spec.within)
-        low, high = (new if old in values else old for old, new in zip(span, moved, strict=True))
+        low, high = midpoints(span, numbers, scale.spec)
         labels.append(show_span(low, high))
         losses.append(scale.loss(low, high))
     cost = np.array(losses)
     return replace(shown, labels=tuple(labels), ncp=cost, il=cost)
 
 
-def midpoints(
-    span: tuple[Decimal, Decimal], numbers: Sequence[Decimal], within: tuple[Decimal, Decimal]
-) -> tuple[Decimal, Decimal]:
-    """Return a span's bounds halfway to the numbers next to it, of all in order; at the ends, to the domain's."""
-    below, above = bisect_left(numbers, span[0]), bisect_right(numbers, span[1])
-    low = numbers[below - 1] if below else min(within[0], span[0])
-    high = numbers[above] if above < len(numbers) else max(within[1], span[1])
-    return EXACT.multiply(EXACT.add(low, span[0]), HALF), EXACT.multiply(EXACT.add(span[1], high), HALF)
+def midpoints(span: tuple[Decimal, Decimal], numbers: Sequence[Decimal], spec: Ranges) -> tuple[Decimal, Decimal]:
+    """Return a span's bounds halfway across the empty cells next to it, the outermost at the ends of the domain.
+
+    ``span`` has bounds on the grid, ``numbers`` are all released ones in order. Different spans stay different: of an
+    odd number of empty cells the middle one is in no span. A span that was moved stays as it is.
+    """
+    step, (lowest, highest) = spec.grid, spec.within
+    if step is None:
+        return span
+    first, after = bisect_left(numbers, span[0]), bisect_right(numbers, span[1])
+    low, high = lowest, highest
+    if 0 < first < len(numbers):
+        low = multiple_below(numbers[first], step)
+        empty = EXACT.divide_int(EXACT.subtract(low, multiple_above(numbers[first - 1], step)), step)
+        low = EXACT.subtract(low, EXACT.multiply(EXACT.divide_int(empty, TWO), step))
+    if 0 < after < len(numbers):
+        high = multiple_above(numbers[after - 1], step)
+        empty = EXACT.divide_int(EXACT.subtract(multiple_below(numbers[after], step), high), step)
+        high = EXACT.add(high, EXACT.multiply(EXACT.divide_int(empty, TWO), step))
+    return max(low, lowest), min(high, highest)

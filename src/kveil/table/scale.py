@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from kveil.policy.attributes import STAR, Ranges
-from kveil.policy.numbers import EXACT, multiple_below, parse_span, show_span
+from kveil.policy.numbers import EXACT, multiple_above, multiple_below, parse_span, show_span
 
 DIVISION = Context(prec=28)  # Python's own: shares of a domain do not depend on the context of the host
 
@@ -76,7 +76,6 @@ class Scale:
 
 
 def round_outward(low: Decimal, high: Decimal, spec: Ranges) -> tuple[Decimal, Decimal]:
-    """Return bounds moved outward to multiples of `round`."""
-    if spec.round is None:
-        return low, high
-    return multiple_below(low, spec.round), multiple_below(high.copy_negate(), spec.round).copy_negate()
+    """Return bounds moved outward to multiples of the policy's grid, where it has one."""
+    step = spec.grid
+    return (low, high) if step is None else (multiple_below(low, step), multiple_above(high, step))

@@ -91,9 +91,6 @@ class BesideOriginal(Protocol):
     def different(self, policy: Policy, name: str) -> list[str]:
         """Return the different values that the original has of an attribute."""
 
-    def released_values(self, policy: Policy, name: str) -> list[str]:
-        """Return the different values of a quasi-identifier that records of released rows have."""
-
     def images(self, policy: Policy, names: Sequence[str]) -> pl.DataFrame:
         """Return the different combinations that the original has in some columns, as texts."""
 
@@ -239,9 +236,6 @@ class Aligned:
     def different(self, policy: Policy, name: str) -> list[str]:
         texts = self.before.items[name][ITEM] if name in self.before.items else self.record_texts(policy, name)
         return texts.unique().to_list()
-
-    def released_values(self, policy: Policy, name: str) -> list[str]:
-        return self.record_texts(policy, name).gather(self.records).unique().to_list()
 
     def images(self, policy: Policy, names: Sequence[str]) -> pl.DataFrame:
         known = pl.DataFrame({name: released_texts(self.original, policy, name) for name in names})

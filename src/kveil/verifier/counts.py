@@ -303,9 +303,6 @@ class CountedSides:
             return self.before.items[name][ITEM].unique().to_list()
         return _texts(self.original.values[name], policy, VALUE).unique().to_list()
 
-    def released_values(self, policy: Policy, name: str) -> list[str]:
-        return _texts(self.original.pairs[name], policy, WAS).unique().to_list()
-
     def images(self, policy: Policy, names: Sequence[str]) -> pl.DataFrame:
         frame = self.original.images[tuple(names)]
         return pl.DataFrame({name: _texts(frame, policy, name).cast(pl.String) for name in names}).unique()

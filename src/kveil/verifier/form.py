@@ -20,7 +20,7 @@ from kveil.policy.builders import build_lines
 from kveil.policy.interval_scale import IntervalScale
 from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
-from kveil.policy.numbers import EXACT, parse_number, parse_span, show_span
+from kveil.policy.numbers import EXACT, parse_number, parse_span, show_number, show_span
 from kveil.verifier.alignment import VALUE, BesideOriginal
 from kveil.verifier.rows import INDIVIDUAL, ROW, TIMES, CountedSource, Rows, is_text
 from kveil.words import count
@@ -87,15 +87,21 @@ def _spans(name: str, spec: Ranges, rows: Rows, labels: set[str]) -> list[str]:
     findings = []
     if odd:
         findings.append(f"{name} writes spans in another way than `low-high` in {_cells_with(rows, name, odd)}.")
-    step = spec.round
-    if step is not None:
-        rough = [
-            label
-            for label, (low, high) in spans.items()
-            if low != high and (EXACT.remainder(low, step) or EXACT.remainder(high, step))
-        ]
-        if rough:
-            findings.append(f"{name} shows bounds that are no multiples of {step} in {_cells_with(rows, name, rough)}.")
+    step = spec.grid
+    if step is None:
+        return findings
+    ends = spec.within if spec.bounds == "midpoints" else ()
+    rough = [
+        label
+        for label, span in spans.items()
+        if span[0] != span[1] and any(bound not in ends and EXACT.remainder(bound, step) for bound in span)
+    ]
+    if rough:
+        besides = " and no ends of the domain" if ends else ""
+        findings.append(
+            f"{name} shows bounds that are no multiples of {show_number(step)}{besides} in "
+            f"{_cells_with(rows, name, rough)}."
+        )
     return findings
 
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence, Set
 
 import polars as pl
 
-from kveil.policy.attributes import STAR, Ranges
+from kveil.policy.attributes import STAR
 from kveil.policy.components import largest_k
 from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
-from kveil.policy.numbers import parse_number, parse_span
+from kveil.policy.numbers import parse_number
 from kveil.verifier.alignment import PEOPLE, VALUE, BesideOriginal
 from kveil.verifier.label_ends import count_outside, labels_of_letters
 from kveil.verifier.rows import Rows
@@ -120,25 +120,3 @@ def _named_by(label: str, below: Sequence[str], leaves: set[str]) -> set[str]:
         if len(parts) > 1 and parts <= leaves and not all(parse_number(part) is not None for part in parts):
             return parts if parts <= set(below) else set()
     return set()
-
-
-def bounds_of_somebody(aligned: BesideOriginal, policy: Policy) -> list[str]:
-    """Return a finding for every attribute whose bounds are to be nobody's value, and some are a released record's.
-
-    The ends of the domain are the policy's own, whoever has them.
-    """
-    findings = []
-    for name in policy.quasi_identifiers:
-        spec = policy.attributes[name].hierarchy
-        if not isinstance(spec, Ranges) or spec.bounds != "midpoints":
-            continue
-        was = aligned.released_values(policy, name)
-        values = {parse_number(text) for text in was} - {None, *spec.within}
-        spans = [span for text in aligned.rows.labels(name) if (span := parse_span(text)) is not None]
-        exact = [span for span in spans if span[0] != span[1] and not values.isdisjoint(span)]
-        if exact:
-            findings.append(
-                f"{name} shows {count(len(exact), 'span')} with a bound that is somebody's value, though the policy "
-                "asks for midpoints."
-            )
-    return findings

@@ -17,7 +17,7 @@ from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.kept_cells import compare_kept
-from kveil.verifier.labels import bounds_of_somebody, misleading_labels, telling_labels
+from kveil.verifier.labels import misleading_labels, telling_labels
 from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, original_rows, release_rows, rule_texts
@@ -110,7 +110,7 @@ def verify_rows(
     findings += unknown_labels(rows, policy, stars) if differences is None else differences.findings
     findings += misleading_labels(rows, policy)
     if aligned is not None:
-        findings += telling_labels(aligned, policy) + bounds_of_somebody(aligned, policy)
+        findings += telling_labels(aligned, policy)
     findings += [*hidden.findings, *([] if kept is None else kept.findings), *unknown_items(rows, policy)]
     guarantees, broken = judge_guarantees(policy, rows, stars, suppressed)
     dependencies = _dependencies(release, policy, rows, stars)

@@ -35,7 +35,7 @@ from kveil.verifier.counts import (
 from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.kept_cells import compare_kept
-from kveil.verifier.labels import bounds_of_somebody, misleading_labels, telling_labels
+from kveil.verifier.labels import misleading_labels, telling_labels
 from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.narrowing import rule_columns
 from kveil.verifier.release import judge_guarantees, judge_suppression, star_warnings, strange_columns
@@ -188,7 +188,6 @@ class SlicedRelease:
         suppressed = read_stars(policy, laid.release, rows, stars, differences.impossible)
         suppression, beyond_limit = judge_suppression(rows, policy, suppressed, aligned)
         findings = [*differences.findings, *misleading_labels(rows, policy), *telling_labels(aligned, policy)]
-        findings += bounds_of_somebody(aligned, policy)
         findings += [*self._findings, *self._strange_whole(rows, stars), *beyond_limit, *incomplete(policy, counts)]
         if any(totals != counts.written for totals in self._again.values()):
             findings.append("the release as it was read again is not the one that was compared with the original.")

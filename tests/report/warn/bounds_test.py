@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
-from kveil.report.warn.bounds import bound_warning, exact_bounds, exact_ranges, expected_bounds
+from kveil.report.warn.bounds import (
+    bound_warning,
+    exact_bounds,
+    expected_bounds,
+    expected_told,
+    grid_warning,
+    span_columns,
+)
 from laid_evidence import evidence
 from support import QUASI, make_policy
 
@@ -14,9 +23,12 @@ MIDDLE = {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 99], "bounds": "
 PLAIN = {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 99]}}}
 
 
-def test_only_spans_whose_bounds_are_values_are_exact() -> None:
+FINE = {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 99], "round": 1}}}
+
+
+def test_columns_that_show_spans_are_those_with_ranges() -> None:
     policy = make_policy({"a": PLAIN, "b": ROUNDED, "c": MIDDLE, "d": QUASI}, algorithm="mondrian")
-    assert exact_ranges(policy) == ["a"]
+    assert {name: spec.grid for name, spec in span_columns(policy).items()} == {"a": None, "b": 5, "c": 5}
 
 
 @pytest.mark.parametrize(
@@ -44,3 +56,17 @@ def test_cells_that_are_a_bound_of_their_span_are_counted() -> None:
     ]
     assert "50% of the cells" in bound_warning("age", 0.5, "in this release")
     assert exact_bounds(evidence(policy, {"age": ages}, {"age": ages})) == []  # no cell shows a span
+
+
+@pytest.mark.parametrize(("step", "share"), [(1, 1.0), (2, 0.5), (5, 0.0), (10, 0.0)])
+def test_the_share_of_bounds_on_a_grid_that_tell_extremes_in_runs_of_k(step: int, share: float) -> None:
+    numbers = [Decimal(n) for n in (1, 2, 11, 12)]  # 0-2 and 10-12 on a grid of 2: both upper ends are told
+    assert expected_told(np.arange(4), numbers, Decimal(step), 2) == share
+
+
+def test_bounds_on_a_grid_that_is_too_fine_are_told() -> None:
+    ages, shown = ["1", "2", "3", "4"], ["1-4"] * 4
+    found = exact_bounds(evidence(make_policy({"age": FINE}, algorithm="mondrian"), {"age": ages}, {"age": shown}))
+    assert found == [grid_warning("age", Decimal(1), 1.0, "in this release")]
+    rounded = evidence(make_policy({"age": ROUNDED}, algorithm="mondrian"), {"age": ages}, {"age": ["0-5"] * 4})
+    assert exact_bounds(rounded) == []

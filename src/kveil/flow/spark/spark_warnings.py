@@ -10,7 +10,7 @@ from kveil.engines.spark.driver_tuples import SparkTuples
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
-from kveil.report.warn.bounds import exact_bounds, exact_ranges
+from kveil.report.warn.bounds import exact_bounds, span_columns
 from kveil.report.warn.evidence import evidence_of
 from kveil.report.warn.promises import empty_promises, uniform_groups
 from kveil.report.warn.sensitive_values import alike_values, marks_of_missing
@@ -27,7 +27,7 @@ def tuple_warnings(policy: Policy, tuples: SparkTuples, release: Release) -> lis
     promises = empty_promises(policy)
     counted = [name for model in policy.privacy for name in sensitive_of(model)]
     sensitive = policy.with_role("sensitive")
-    if policy.individual_column is not None or not (counted or sensitive or exact_ranges(policy)):
+    if policy.individual_column is not None or not (counted or sensitive or span_columns(policy)):
         return promises
     original = tuples.source
     frame = pl.DataFrame(

@@ -79,14 +79,13 @@ function Builder({ column, attribute, k }) {
   }
   if (kind === "ranges") {
     const limit = attribute.boundary?.max_width;
-    const middle = (bounds) => save(bounds === "values" ? [{ path: [...path, "ranges", "bounds"] }] : [{ path: [...path, "ranges", "bounds"], value: bounds }, { path: [...path, "ranges", "round"] }, { path: ["attributes", column, "boundary"] }], `ranges by ${bounds}`);
+    const middle = (bounds) => save(bounds === "values" ? [{ path: [...path, "ranges", "bounds"] }] : [{ path: [...path, "ranges", "bounds"], value: bounds }, { path: ["attributes", column, "boundary"] }], `ranges by ${bounds}`);
     return html`<div class="stack"><div class="row"><${NumberInput} label="from" value=${inside.within?.[0]} save=${(v) => save([{ path: [...path, "ranges", "within"], value: [v, inside.within[1]] }], `ranges from ${v}`)} />
       <${NumberInput} label="to" value=${inside.within?.[1]} save=${(v) => save([{ path: [...path, "ranges", "within"], value: [inside.within[0], v] }], `ranges to ${v}`)} />
-      <label>a group shows <select value=${inside.bounds ?? "values"} onChange=${(e) => middle(e.target.value)}><option value="values">its smallest and largest number</option><option value="midpoints">halfway to the next numbers (midpoints)</option></select></label></div>
-      ${inside.bounds === "midpoints" ? html`<p class="small soft">Both ends move halfway to the next number that is released, so that they are nobody's own. Rounding and a largest width would move them elsewhere, so there is neither.</p>`
-        : html`<div class="row"><${NumberInput} label="rounded to" optional value=${inside.round} save=${(v) => save([v ? { path: [...path, "ranges", "round"], value: v } : { path: [...path, "ranges", "round"] }], v ? `rounded to ${v}` : "not rounded")} />
-      <${NumberInput} label="at most so wide" optional value=${limit} save=${(v) => save([v ? { path: ["attributes", column, "boundary"], value: { max_width: v } } : { path: ["attributes", column, "boundary"] }], v ? `at most ${v} wide` : "as wide as needed")} /></div>
-      <p class="small soft">A group of people shows the smallest and the largest number among them, such as 60-65. Not every method can do this.</p>`}
+      <label>a group shows <select value=${inside.bounds ?? "values"} onChange=${(e) => middle(e.target.value)}><option value="values">its smallest and largest number</option><option value="midpoints">halfway to the next numbers, on a grid (midpoints)</option></select></label></div>
+      <div class="row"><${NumberInput} label="rounded to" optional value=${inside.round} save=${(v) => save([v ? { path: [...path, "ranges", "round"], value: v } : { path: [...path, "ranges", "round"] }], v ? `rounded to ${v}` : "not rounded")} />
+      ${inside.bounds === "midpoints" ? null : html`<${NumberInput} label="at most so wide" optional value=${limit} save=${(v) => save([v ? { path: ["attributes", column, "boundary"], value: { max_width: v } } : { path: ["attributes", column, "boundary"] }], v ? `at most ${v} wide` : "as wide as needed")} />`}</div>
+      <p class="small soft">${inside.bounds === "midpoints" ? "Both ends move outward to multiples of the number they are rounded to (a twentieth of the whole if you give none), and on halfway to the next number that is released. The outermost ends are those of the whole. There is no largest width." : "A group of people shows the smallest and the largest number among them, such as 60-65. Not every method can do this."}</p>
       <${Histogram} bins=${bins} from=${inside.within?.[0]} to=${inside.within?.[1]} k=${k} /></div>`;
   }
   if (kind === "none") return html`<p class="soft">A value is shown, or <code>*</code>, anything. Right for few values, such as a sex.</p>`;
