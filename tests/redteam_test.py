@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import process_time
+from random import Random
 from typing import Any
 from urllib.parse import quote
 
@@ -37,6 +38,7 @@ from kveil.errors import FileError
 from kveil.files import as_texts, code_labels, read_table, room
 from kveil.files.csv_reading import read_csv
 from kveil.files.source import check_columns
+from joint_policies import joint_case
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.request import Request
@@ -2145,6 +2147,74 @@ def test_b4_an_implied_constraint_is_no_component_of_its_own(tmp_path: Path, alg
 
 
 # B5: published policies of honest releases
+
+
+def check_published(folder: Path, policy: str, release: pl.DataFrame) -> None:
+    """Publish a policy with a release that holds, and see that others come to the same verdict."""
+    (folder / "p.yaml").write_text(policy, encoding="utf-8")
+    plain = not any(dtype == pl.List for dtype in release.dtypes)
+    shown = folder / ("r.csv" if plain else "r.parquet")
+    _ = release.write_csv(shown) if plain else release.write_parquet(shown)
+    done = run("hierarchy", "publish", folder / "p.yaml", "--release", shown, "-o", folder / "q.yaml")
+    assert done.code == 0, done.err
+    own, others = (kveil.verify(release, kveil.Policy.load(folder / name)) for name in ("p.yaml", "q.yaml"))
+    assert own.findings == others.findings == []
+    assert own.dependencies == others.dependencies
+    for was, now in zip(own.guarantees, others.guarantees, strict=True):
+        assert {**was, "worst": None} == {**now, "worst": None}
+        assert was["worst"] == pytest.approx(now["worst"])
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_b5_every_honest_release_has_a_published_policy_with_the_same_verdict(part: int, tmp_path: Path) -> None:
+    done = 0
+    for number in seeds(part * 30, part * 30 + 30):
+        case, draw = joint_case(number, 30), Random(number)
+        missing = draw.choice([["", "?"], ["?", ""], ["NA", "?", ""], ["", "NA", "?"]])
+        text = case.text.replace("missing:\n  - ''\n  - '?'", f"missing: {json.dumps(missing)}")
+        mixed = [
+            pl.Series(column.name, [draw.choice(missing) if cell in ("", "?") else cell for cell in column])
+            if column.dtype == pl.String
+            else column
+            for column in case.frame
+        ]
+        try:
+            result = kveil.anonymize(pl.DataFrame(mixed), asked(text))
+        except (kveil.Unmeetable, kveil.PolicyError, kveil.DataError):
+            continue
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        check_published(folder, text, result.data)
+        done += 1
+    assert done >= 3
+
+
+@pytest.mark.parametrize(
+    ("more", "attributes", "release"),
+    [
+        (
+            {"data": {"missing": ["", "NA"]}, "privacy": [{"model": "p-sensitive", "sensitive": "d", "p": 1}]},
+            {"zip": Q, "d": S},
+            {"zip": ["a", "a"], "d": ["NA", "flu"]},
+        ),
+        (
+            {"privacy": [{"model": "k-km-anonymity", "sensitive": "d", "k": 2, "m": 1}]},
+            {"id": "individual", "zip": Q, "d": {"role": S, "hierarchy": {"tree": {"*": ["x", "y"]}}}},
+            {"zip": ["a", "a"], "d": ["*", "*"]},
+        ),
+        (
+            {"privacy": [{"model": "t-closeness", "sensitive": "d", "t": 0.9, "distance": "ordered"}]},
+            {"zip": Q, "d": {"role": S, "hierarchy": {"tree": {"*": {"B": ["z", "a"], "A": ["m"]}}}}},
+            {"zip": ["a", "a", "b", "b"], "d": ["m", "z", "a", "z"]},
+        ),
+    ],
+)
+def test_b5_texts_for_missing_stars_and_orders_are_published_where_a_verdict_needs_them(
+    more: dict[str, Any], attributes: dict[str, object], release: dict[str, list[str]], tmp_path: Path
+) -> None:
+    policy = {"kveil": 1, **about(attributes), **more}
+    check_published(tmp_path, json.dumps(policy), pl.DataFrame(release))
+
 
 # B6: the studio's link
 

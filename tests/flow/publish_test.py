@@ -29,7 +29,7 @@ def given(**city: Any) -> tuple[Policy, dict[str, Any]]:
 
 def published(release: pl.DataFrame = SHOWN, **city: Any) -> tuple[str, Policy]:
     policy, content = given(**city)
-    made = published_policy(policy, content, release_rows(table_of(release, policy), policy), "public")
+    made = published_policy(policy, content, table_of(release, policy), "public")
     return made.text + "".join(made.files.values()), Policy.parse(made.text, "public.yaml", Path(), made.files)
 
 

@@ -6,19 +6,29 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from kveil.errors import NotVerified, Unmeetable
 from kveil.files import Outputs, Source
 from kveil.flow.steps.inputs import read_release
 from kveil.flow.steps.outputs import check_new
-from kveil.flow.steps.shown_policy import labels_needed, missing_needed, shown_tree
+from kveil.flow.steps.shown_policy import (
+    ShownTree,
+    in_whole_order,
+    labels_published,
+    missing_needed,
+    shown_tree,
+    trees_needed,
+)
 from kveil.free_form import Content
 from kveil.guarantee import Guarantee
+from kveil.policy.attributes import STAR
 from kveil.policy.load import read_document
 from kveil.policy.model import Policy
 from kveil.policy.written import WrittenAttribute, WrittenData, WrittenSteps
 from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.verifier import Verdict, verify_release
-from kveil.verifier.rows import Rows, release_rows
+from kveil.verifier.rows import release_rows
 
 KEPT = ("privacy", "dependencies", "suppression", "release")  # of a policy's keys: what `verify` asks for
 
@@ -44,7 +54,8 @@ def publish(policy_path: Path, release: Path, output: Path, *, force: bool = Fal
             f"{source.name} does not keep the policy ({verdict.findings[0].rstrip('.')}); nothing was written. Publish "
             "a policy for a release that holds."
         )
-    published = published_policy(policy, read_document(policy_path).content, release_rows(source, policy), output.stem)
+    content = read_document(policy_path).content
+    published = published_policy(policy, content, source, output.stem)
     _check(published, source, verdict, output.parent)
     targets = {output.parent / name: text for name, text in published.files.items()} | {output: published.text}
     check_new(targets, [*policy.files, release], force=force)
@@ -73,17 +84,18 @@ def _alike(one: Guarantee, other: Guarantee) -> bool:
     return near and {**one, "worst": None} == {**other, "worst": None}
 
 
-def published_policy(policy: Policy, content: Content, rows: Rows, stem: str) -> Published:
-    """Return a policy for others, made of a policy's keys as written, and the rows of a release."""
+def published_policy(policy: Policy, content: Content, release: Source, stem: str) -> Published:
+    """Return a policy for others, made of a policy's keys as written, and of a release."""
+    rows = release_rows(release, policy)
     files: dict[str, str] = {}
     attributes = {}
-    for name, labels in labels_needed(policy, rows).items():
+    for name, labels in labels_published(policy, rows).items():
         entry: WrittenAttribute = {"role": policy.attributes[name].role}
         if labels is not None:
             steps = _hierarchy(policy, name, content["attributes"][name], labels, (stem, files))
             entry = {**entry, **steps}
         attributes[name] = entry
-    data: WrittenData = {"missing": missing_needed(policy)}
+    data: WrittenData = {"missing": [*missing_needed(policy), *_missing_shown(policy, release)]}
     if policy.data.separator is not None:
         data["separator"] = policy.data.separator
     lines = comment(
@@ -101,6 +113,14 @@ def published_policy(policy: Policy, content: Content, rows: Rows, stem: str) ->
     return Published("\n".join(lines) + "\n", files)
 
 
+def _missing_shown(policy: Policy, release: Source) -> list[str]:
+    """Return the other texts for missing that some released cell has: columns that are not changed have any."""
+    others = [text for text in policy.data.missing[1:] if text != STAR]
+    named = [name for name in policy.released if name in release.columns and release.dtype(name) != pl.List]
+    shown = {text for name in named if others for text in release.texts(name).unique().to_list()}
+    return [text for text in others if text in shown]
+
+
 def _hierarchy(
     policy: Policy, name: str, written: Content, labels: set[str], files: tuple[str, dict[str, str]]
 ) -> WrittenSteps:
@@ -113,9 +133,10 @@ def _hierarchy(
             steps["boundary"] = written["boundary"]
         return steps
     tree = shown_tree(policy, name, labels)
-    if tree is None:
+    if tree is None and name not in trees_needed(policy):
         return {}
+    tree = tree or ShownTree(((STAR,),), None)
     stem, texts = files
     path = hierarchy_file_name(stem, name, {taken.lower() for taken in texts})
-    texts[path] = hierarchy_csv(tree.lines)
+    texts[path] = hierarchy_csv(in_whole_order(policy, name, tree.lines))
     return {"hierarchy": path} if tree.boundary is None else {"hierarchy": path, "boundary": tree.boundary}

@@ -15,7 +15,7 @@ from hashlib import sha256
 from kveil.free_form import JsonObject
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import marked_nodes
-from kveil.policy.lines import Line, Lines
+from kveil.policy.lines import Line, Lines, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.privacy import TCloseness, sensitive_of
 from kveil.verifier.rows import Rows
@@ -78,6 +78,29 @@ def missing_needed(policy: Policy) -> list[str]:
     return [policy.data.missing[0], *([STAR] if STAR in policy.data.missing[1:] else [])]
 
 
+def labels_published(policy: Policy, rows: Rows) -> dict[str, set[str] | None]:
+    """Return the labels of every attribute whose hierarchy a published policy has, None of the others.
+
+    Beside what `labels_needed` tells, these are hierarchies that give values an order and no more: of `ordered`
+    distances, and of what one person has, which is written in the order of the hierarchy.
+    """
+    needed = labels_needed(policy, rows)
+    for name in trees_needed(policy):
+        if needed[name] is None:
+            needed[name] = set(rows.labels(name)) - {policy.data.missing[0]}
+    return needed
+
+
+def trees_needed(policy: Policy) -> set[str]:
+    """Return the sensitive attributes whose hierarchy others need, also where the release shows `*` alone."""
+    people = policy.with_role("sensitive") if policy.individual_column is not None else []
+    ordered = {
+        model.sensitive for model in policy.privacy if isinstance(model, TCloseness) and model.distance == "ordered"
+    }
+    named = {*policy.generalized, *_measured(policy), *people, *ordered}
+    return {name for name in named if policy.attributes[name].hierarchy is not None}
+
+
 def _measured(policy: Policy) -> set[str]:
     """Return the sensitive attributes whose trees measure distances."""
     return {
@@ -103,6 +126,13 @@ def shown_tree(policy: Policy, name: str, labels: set[str]) -> ShownTree | None:
         return ShownTree(lines, {"level": "0"})
     marked = [label for label in dict.fromkeys(label for line in lines for label in line) if label in marks]
     return ShownTree(lines, marked or None)
+
+
+def in_whole_order(policy: Policy, name: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return lines of a shown tree in the order of the whole one, in which a node's leaves may lie apart."""
+    fixed = policy.fixed_lines(name)
+    place = {label: at for at, label in enumerate(in_preorder(fixed.lines if fixed is not None else ()))}
+    return tuple(sorted(lines, key=lambda line: place.get(line[0], len(place))))
 
 
 def _marks(attribute: Attribute, fixed: Lines, labels: set[str]) -> set[str]:
