@@ -39,6 +39,13 @@ from support import QUASI, make_policy, refused, run, write_policy
 
 Spec = dict[str, Any]
 
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import run
 
 # D1: the attack on values that are shown as they are
 
@@ -261,6 +268,43 @@ def test_d3_hierarchy_check_and_build_agree_on_what_labels_say(tmp_path: Path) -
 
 
 # D4: why l cannot be had
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ({"model": "l-diversity", "l": 3}, "t.csv has 2 values of sick, fewer than l = 3"),
+        ({"model": "l-diversity", "l": 3, "variant": "entropy"}, "t.csv has 2 values of sick, fewer than l = 3"),
+        ({"model": "l-diversity", "l": 1.95, "variant": "entropy"}, "too unevenly spread for entropy l = 1.95"),
+        ({"model": "l-diversity", "l": 2, "variant": "recursive", "c": 2}, "too unevenly spread for recursive l = 2"),
+        ({"model": "l-diversity", "l": 2, "variant": "frequency"}, "more than the share 1/l = 0.5"),
+        ({"model": "alpha-k", "alpha": 0.5, "k": 2}, "more than the share alpha = 0.5"),
+        ({"model": "p-sensitive", "p": 3}, "t.csv has 2 values of sick, fewer than p = 3"),
+    ],
+)
+def test_d4_check_says_why_a_promise_is_impossible_as_anonymize_does(
+    model: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("age,sick\n30,yes\n31,no\n40,yes\n41,yes\n50,no\n51,yes\n", encoding="utf-8")
+    policy = {
+        "kveil": 1,
+        "data": {"path": "t.csv"},
+        "attributes": {"age": {"role": "quasi-identifier"}, "sick": {"role": "sensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}, {"sensitive": "sick", **model}],
+    }
+    path = tmp_path / "p.yaml"
+    path.write_text(json.dumps(policy), encoding="utf-8")
+    checked, content = run("check", path), run("check", path, "--json").json
+    assert checked.code == 1
+    assert told in " ".join(checked.out.split())
+    assert "raise suppression.limit" not in checked.out or "lower l" in checked.out or "raise alpha" in checked.out
+    (promise,) = content["impossible_promises"]
+    assert promise["privacy"] == 1
+    assert [promise["why"]] == content["impossible"]
+    made = run("anonymize", path, "-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json")
+    assert made.code == 1
+    assert promise["why"] in made.err
+
 
 # D5: which column gives which back
 

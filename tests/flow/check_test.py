@@ -59,7 +59,8 @@ def test_blame_and_what_relaxing_saves(tmp_path: Path) -> None:
 def test_an_impossible_policy_is_told_and_exits_with_one(tmp_path: Path) -> None:
     outcome = run("check", written(tmp_path, {"boundary": ["No", "Se", "It"]}, {}))
     assert outcome.code == 1
-    assert "impossible: 1 record of 6 can never be kept, and the suppression limit allows 0" in outcome.out
+    assert "impossible: k-anonymity (k 2) over city and age cannot be kept" in outcome.out
+    assert "1 record of 6 stands in a group that breaks it" in " ".join(outcome.out.split())
     outcome = run("check", written(tmp_path, {}, {}, k=7), "--json")
     assert outcome.code == 1
     assert "fewer than k = 7" in outcome.json["impossible"][0]

@@ -44,6 +44,23 @@ def never_kept(table: Table, *, certain: bool = True) -> Bools:
     return np.asarray(rows_gone_as_a_whole(table, together, distinct.weights, pairs, outside)[distinct.member])
 
 
+def count_breaking(table: Table, position: int, *, certain: bool) -> int:
+    """Return how many records fail one model of the policy even with every value at its limit, the others left aside.
+
+    Where ``certain``, only of k, distinct l and p: no record of a model of another kind counts then.
+    """
+    distinct = table.distinct
+    pairs = sensitive_pairs(_without_fingerprints(table))
+    for own, component in zip(table.components, components_of(table, with_implied=True), strict=True):
+        if position in own.models:
+            alone = replace(component, constraints=[component.constraints[own.models.index(position)]])
+            required = [each for each in _at_limits(alone) if each.model.unique_subset or not certain]
+            everyone = np.ones(len(distinct.weights), dtype=bool)
+            outside = ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
+            return table.count(np.asarray(outside[distinct.member]))
+    return 0
+
+
 def tell_if_proved(error: Unmeetable, table: Table) -> Unmeetable:
     """Return the error of a search that found no release, with whether it is proved that there is none.
 

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from kveil.algorithms.component import components_of
+from kveil.algorithms.impossible import WhyImpossible
 from kveil.algorithms.limits import is_bounded
 from kveil.algorithms.proofs import count_never_kept, groups_at_limits, never_kept
 from kveil.algorithms.registry import algorithms_honouring
@@ -16,9 +17,9 @@ from kveil.arrays import Ints
 from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
-from kveil.errors import Refused, Unmeetable
+from kveil.errors import Refused
 from kveil.files import Source, check_layout
-from kveil.flow.steps.inputs import check_input, store_for, table_of
+from kveil.flow.steps.inputs import check_rules, store_for, table_of
 from kveil.flow.steps.places import input_path
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
@@ -40,6 +41,7 @@ from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.verifier.labels import untrue_ends
+from kveil.verifier.rows import rule_texts
 from kveil.words import count
 
 
@@ -74,6 +76,13 @@ class BoundaryCheck(TypedDict):
     attributes: list[AttributeCheck]
 
 
+class PromiseCheck(TypedDict):
+    """A promise that cannot be kept, by its position in the policy's `privacy`, and why."""
+
+    privacy: int
+    why: str
+
+
 class Check(TypedDict):
     """What a policy forces on its table before any run; ``warnings`` are what it shows more of than one may think."""
 
@@ -81,6 +90,7 @@ class Check(TypedDict):
     individuals: int | None
     possible: bool
     impossible: list[str]
+    impossible_promises: list[PromiseCheck]
     algorithms: list[str]
     boundaries: BoundaryCheck
     risk: RawRisk
@@ -119,20 +129,11 @@ def check_source(source: Source, policy: Policy, *, progress: Progress = silent)
 
 def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, progress: Progress = silent) -> Check:
     """Return what a policy forces on a table that has been encoded, whose rows may stand for several ``records``."""
-    impossible = []
-    try:
-        check_input(source, table)
-    except Unmeetable as error:
-        impossible.append(str(error))
+    if policy.dependencies:
+        check_rules(source.name, rule_texts(source, policy), policy)
     progress("testing the limits")
     boundaries = check_boundaries(table)
-    out, allowed = boundaries["never_kept"], boundaries["limit"]
-    if out > allowed:
-        impossible.append(
-            f"{count(out, table.noun)} of {table.records:,} can never be kept, and the suppression limit allows "
-            f"{allowed:,}; {'relax a boundary, ' if boundaries['attributes'] else ''}ask for less, or raise "
-            "suppression.limit."
-        )
+    why = WhyImpossible.of(source.name, table, out=boundaries["never_kept"], falling=boundaries["falling"])
     try:
         able = [algorithm.name for algorithm in algorithms_honouring(policy)]
     except Refused:
@@ -141,8 +142,9 @@ def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, 
     return {
         "records": records,
         "individuals": None if table.persons is None else table.records,
-        "possible": not impossible,
-        "impossible": impossible,
+        "possible": not why.sentences,
+        "impossible": why.sentences,
+        "impossible_promises": [{"privacy": each.position, "why": each.why} for each in why.promises],
         "algorithms": able,
         "boundaries": boundaries,
         "risk": raw_risk(source, policy, times=table.times),

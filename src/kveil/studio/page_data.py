@@ -9,7 +9,7 @@ from kveil.free_form import Content, JsonObject, JsonSchema
 from kveil.policy.written import WrittenBuilder
 
 if TYPE_CHECKING:  # the server stays small: what reckons is loaded by the process that holds the table
-    from kveil.flow.check import AttributeCheck, PartCheck
+    from kveil.flow.check import AttributeCheck, PartCheck, PromiseCheck
 
 # ------------------------------------------------------------------------------------------------ refusals
 
@@ -179,6 +179,7 @@ class NeverKept(TypedDict):
 
     possible: bool
     impossible: list[str]
+    impossible_promises: list[PromiseCheck]
     noun: str
     plural: str
     records: int

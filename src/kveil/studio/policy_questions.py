@@ -6,14 +6,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from kveil.errors import Refused, Unmeetable
+from kveil.errors import Refused
 from kveil.files import Source, with_points
 from kveil.free_form import JsonSchema
 from kveil.policy.model import Policy
 from kveil.studio.page_data import ComparedRows, LimitCosts, Method, NeverKept
 from kveil.studio.questions import Desk
 from kveil.studio.tables import TableAt
-from kveil.words import count, plural_of
+from kveil.words import plural_of
 
 if TYPE_CHECKING:
     from kveil.table.table import Table
@@ -49,33 +49,31 @@ class PolicyDesk(Desk):
 
     def on_never_kept(self, text: str, name: str, folder: str, opened: int) -> NeverKept:
         """Return whether the policy can be kept at all: who can never be kept, and which methods can do it."""
-        from kveil.algorithms.proofs import count_never_kept
+        from kveil.algorithms.impossible import WhyImpossible
+        from kveil.algorithms.proofs import count_never_kept, never_kept
         from kveil.algorithms.registry import algorithms_honouring
-        from kveil.flow.steps.inputs import check_input
+        from kveil.flow.steps.inputs import check_rules
         from kveil.policy.components import most_suppressed
+        from kveil.verifier.rows import rule_texts
 
         started, first = perf_counter() - self.reading, self.encoded is None
         table = self._encoded(text, name, folder, opened)
         if first:  # what comes once for a table says nothing about the next click
             started = perf_counter() - self.reading
         assert self.held is not None
-        impossible = []
-        try:
-            check_input(self.held, table)
-        except Unmeetable as error:
-            impossible.append(str(error))
+        if table.policy.dependencies:
+            check_rules(self.held.name, rule_texts(self.held, table.policy), table.policy)
         out, allowed = count_never_kept(table), most_suppressed(table.policy, table.records)
-        if out > allowed:
-            impossible.append(
-                f"{count(out, table.noun)} of {table.records:,} can never be kept; {allowed:,} may be left out."
-            )
+        falling = table.count(never_kept(table, certain=False)) if allowed == 0 else 0
+        why = WhyImpossible.of(self.held.name, table, out=out, falling=falling)
         try:
             able = [algorithm.name for algorithm in algorithms_honouring(table.policy)]
         except Refused:
             able = []
         return {
-            "possible": not impossible,
-            "impossible": impossible,
+            "possible": not why.sentences,
+            "impossible": why.sentences,
+            "impossible_promises": [{"privacy": each.position, "why": each.why} for each in why.promises],
             "noun": table.noun,
             "plural": plural_of(table.noun),
             "records": table.records,

@@ -18,10 +18,9 @@ from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import PLAIN_LAYOUT, FileLayout, Source, check_layout, dataset_files, is_dataset, read_table
 from kveil.flow.steps.cancelling import check_process
 from kveil.frames import from_frame
-from kveil.policy.components import largest_k, most_suppressed
+from kveil.policy.components import largest_k
 from kveil.policy.keys import AlgorithmChoice, algorithm_names, is_algorithm
 from kveil.policy.model import Policy
-from kveil.policy.privacy import LDiversity, PSensitive, distinct_values
 from kveil.progress import Progress
 from kveil.report.owner import Owner
 from kveil.verifier.dependencies import check_dependency
@@ -112,13 +111,11 @@ def check_input(source: Source, table: Table) -> None:
 
 def check_size(where: str, table: Table) -> None:
     """Raise Unmeetable where there are fewer rows than k."""
-    policy = table.policy
-    k = largest_k(policy)
+    from kveil.algorithms.impossible import too_few_rows
+
+    k = largest_k(table.policy)
     if table.records < k:
-        raise Unmeetable(
-            f"{where} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
-            "lower k or add records."
-        )
+        raise Unmeetable(too_few_rows(where, table, k))
 
 
 def check_rules(where: str, texts: pl.DataFrame, policy: Policy) -> None:
@@ -133,23 +130,11 @@ def check_rules(where: str, texts: pl.DataFrame, policy: Policy) -> None:
 
 
 def check_values(source: Source, table: Table) -> None:
-    """Raise Unmeetable where a model asks for more different values than a sensitive attribute has at all.
+    """Raise Unmeetable where what a sensitive attribute has at all rules a promise out, whatever is shown."""
+    from kveil.algorithms.impossible import promises_beyond_values
 
-    The other variants of l-diversity look at shares, which missing values may keep small however few values there are.
-    """
-    policy = table.policy
-    if most_suppressed(policy, table.records) >= table.records:  # nobody need be released
-        return
-    for model in policy.privacy:
-        least = distinct_values(model)
-        if least is not None and isinstance(model, (PSensitive, LDiversity)):
-            sign = "p" if isinstance(model, PSensitive) else "l"
-            values = table.sensitive[model.sensitive].known
-            if values < least:
-                raise Unmeetable(
-                    f"{source.name} has {count(values, 'value')} of {model.sensitive}, fewer than {sign} = {least}: no "
-                    f"group can have {least} different ones; lower {sign}."
-                )
+    for promise in promises_beyond_values(source.name, table):
+        raise Unmeetable(promise.why)
 
 
 def check_released(release: Source, names: Iterable[str]) -> None:
