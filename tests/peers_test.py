@@ -20,6 +20,13 @@ from support import run
 
 ADULT = place_of("adult/adult_arx.csv")
 
+import stat
+from pathlib import Path
+
+import pytest
+
+from support import run
+
 # 1: auto ends when it is told to
 
 SECONDS = 2
@@ -261,5 +268,72 @@ def test_3_adult_by_t_closeness() -> None:
 
 
 # 4: scripts of ANJANA that strip blanks
+
+CALL = """
+hierarchies = {"age": dict(pd.read_csv("age.csv", header=None)), "job": dict(pd.read_csv("job.csv", header=None))}
+anonymous = k_anonymity(data, ["name"], ["age", "job"], 2, 50, hierarchies)
+anonymous = l_diversity(data, ["name"], ["age", "job"], "illness", 2, 2, 50, hierarchies)
+"""
+READ = "import pandas as pd\nfrom anjana.anonymity import k_anonymity, l_diversity\n"
+
+
+def blank_cells(folder: Path, script: str) -> Path:
+    """Lay a table with a blank before every cell beside a script, as Adult is spread, and hierarchies without."""
+    rows = [f"P{i}, {20 + i % 2}, {('smith', 'judge')[i % 2]}, {('flu', 'cold', '')[i % 3]}" for i in range(12)]
+    (folder / "raw.csv").write_text("name, age, job, illness\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "age.csv").write_text("20,20s,*\n21,20s,*\n", encoding="utf-8")
+    (folder / "job.csv").write_text("smith,craft,*\njudge,office,*\n", encoding="utf-8")
+    (folder / "script.py").write_text(READ + script + CALL, encoding="utf-8")
+    return folder / "script.py"
+
+
+STRIP_NAMES = 'data = pd.read_csv("raw.csv")\ndata.columns = data.columns.str.strip()\n'
+STRIPS = {
+    "a list": 'cols = ["age", "job", "illness"]\nfor col in cols:\n    data[col] = data[col].str.strip()',
+    "as texts": 'for col in ("age", "job", "illness"):\n    data[col] = data[col].astype(str).str.strip()',
+    "all": "for c in data.columns:\n    data[c] = data[c].apply(lambda x: x.strip() if isinstance(x, str) else x)",
+    "by type": 'for c in data.select_dtypes(include="object").columns:\n    data[c] = data[c].str.strip()',
+    "one by one": "\n".join(f"data['{name}'] = data['{name}'].str.strip()" for name in ("age", "job", "illness")),
+    "several": 'cols = ["age", "job", "illness"]\ndata[cols] = data[cols].apply(lambda c: c.str.strip())',
+    "applymap": "data = data.applymap(lambda x: x.strip() if isinstance(x, str) else x)",
+    "map": "data = data.map(str.strip)",
+    "apply": "data = data.apply(lambda col: col.str.strip())",
+}
+
+
+@pytest.mark.parametrize("strip", [*STRIPS.values(), None], ids=[*STRIPS, "skipinitialspace"])
+def test_4_scripts_that_strip_blanks_are_taken_over_and_run(strip: str | None, tmp_path: Path) -> None:
+    reads = 'data = pd.read_csv("raw.csv", skipinitialspace=True)\n' if strip is None else f"{STRIP_NAMES}{strip}\n"
+    script = blank_cells(tmp_path, reads)
+    done = run("import", "anjana", script, "-o", tmp_path / "p.yaml", "--json")
+    assert done.code == 0, done.err
+    assert done.json["table"] == "p.table.csv"
+    assert done.json["left_out"] == []
+    table = tmp_path / "p.table.csv"
+    assert stat.S_IMODE(table.stat().st_mode) == 0o600
+    assert table.read_text(encoding="utf-8").splitlines()[:2] == ["name,age,job,illness", "P0,20,smith,flu"]
+    outputs = ["-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json"]
+    assert run("anonymize", tmp_path / "p.yaml", *outputs).code == 0
+    verified = ["verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--original", table]
+    assert run(*verified, "--owner", tmp_path / "o.json").code == 0
+
+
+def test_4_a_table_without_blanks_is_used_as_it_is_and_other_changes_point_to_data(tmp_path: Path) -> None:
+    script = blank_cells(tmp_path, STRIP_NAMES + STRIPS["a list"] + "\n")
+    lines = (tmp_path / "raw.csv").read_text(encoding="utf-8").splitlines()
+    clean = [",".join(cell.strip() for cell in line.split(",")) for line in lines]
+    (tmp_path / "clean.csv").write_text("\n".join(clean) + "\n", encoding="utf-8")
+    done = run("import", "anjana", script, "-o", tmp_path / "p.yaml", "--data", tmp_path / "clean.csv", "--json")
+    assert done.code == 0, done.err
+    assert done.json["table"] is None
+    assert not (tmp_path / "p.table.csv").exists()
+    script = blank_cells(tmp_path, STRIP_NAMES + 'data["job"] = data["job"].str.strip().str.lower()\n')
+    refused = run("import", "anjana", script, "-o", tmp_path / "q.yaml")
+    assert refused.code == 2
+    assert "give the changed table with --data" in " ".join(refused.err.split())
+    assert not (tmp_path / "q.yaml").exists()
+    told = run("import", "anjana", script, "-o", tmp_path / "q.yaml", "--data", tmp_path / "clean.csv", "--json").json
+    assert any("job: what the script changes in its cells" in sentence for sentence in told["left_out"])
+
 
 # 5: files of ARX

@@ -16,11 +16,13 @@ from typing import Any
 
 from kveil.errors import FileError, PolicyError
 from kveil.exchange.foreign import MOST_HIERARCHY_BYTES, ForeignColumn, ForeignPolicy, as_tree, check_models
+from kveil.exchange.script_strips import StripNotes, Strips, is_cell_by_cell
 from kveil.policy.numbers import parse_number, show_number
 from kveil.policy.written import WrittenIntervals, WrittenModel
 
 ScriptValues = dict[str, Any]  # what a script's own names, or a call's arguments, stand for
 MOST_SCRIPT = 4 * 2**20  # bytes
+MOST_COLUMNS = 10_000  # that a loop over names goes through
 _AROUND = ("data", "ident", "quasi_ident"), ("supp_level", "hierarchies")
 FUNCTIONS = {
     name: (*_AROUND[0], *own, *_AROUND[1])
@@ -44,6 +46,11 @@ class _Csv:
 
     path: str
     separator: str = ","
+    leading: bool = False  # whether it is read without the blanks that cells begin with
+
+
+class _EveryColumn:
+    """What a loop over all columns of a table goes through."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +90,48 @@ class _ScriptReader(ast.NodeVisitor):
     def __init__(self) -> None:
         self.names: ScriptValues = {}
         self.calls: list[AnjanaCall] = []
+        self.notes: dict[str, StripNotes] = {}  # by the paths of tables
+
+    def visit_For(self, node: ast.For) -> None:
+        self._note_in_loop(node)
+        self.generic_visit(node)
+
+    def _note_in_loop(self, node: ast.For) -> None:
+        """Note what a loop over names of columns does to each of them."""
+        assigned = [part for line in node.body for part in ast.walk(line) if isinstance(part, ast.Assign)]
+        over = self.value(node.iter)
+        items = over if isinstance(over, list | tuple) else [_EveryColumn] if self._all_columns(node.iter) else []
+        if isinstance(node.target, ast.Name):
+            for item in items[:MOST_COLUMNS]:
+                before = dict(self.names)
+                self.names[node.target.id] = item
+                for part in assigned:
+                    self._note(part)
+                self.names = before
+
+    def _all_columns(self, node: ast.expr) -> bool:
+        """Tell whether an expression goes through the columns of a table: itself, its names, or those of some types."""
+        while isinstance(node, ast.Attribute | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return isinstance(self.value(node), _Csv)
+
+    def _note(self, node: ast.Assign) -> None:
+        """Note what an assignment does to the cells of a table."""
+        for target in node.targets:
+            if isinstance(target, ast.Subscript) and isinstance(table := self.value(target.value), _Csv):
+                chosen = self.value(target.slice)
+                names = [chosen] if isinstance(chosen, str) else chosen
+                if chosen is _EveryColumn or self._all_columns(target.slice):
+                    self.notes.setdefault(table.path, StripNotes()).note(None, node.value)
+                elif isinstance(names, list) and all(isinstance(name, str) for name in names):
+                    self.notes.setdefault(table.path, StripNotes()).note(names, node.value)
+            elif isinstance(target, ast.Name) and is_cell_by_cell(node.value) and self._all_columns(node.value):
+                table = self.names.get(target.id)
+                if isinstance(table, _Csv):
+                    self.notes.setdefault(table.path, StripNotes()).note(None, node.value)
 
     def visit_Assign(self, node: ast.Assign) -> None:
+        self._note(node)
         self.visit(node.value)
         value = self.value(node.value)
         for target in node.targets:
@@ -129,10 +176,12 @@ class _ScriptReader(ast.NodeVisitor):
         named = {keyword.arg: self.value(keyword.value) for keyword in node.keywords}
         if function == "read_csv" and given and isinstance(given[0], str):
             separator = named.get("sep", named.get("delimiter", ","))
-            return _Csv(given[0], separator) if isinstance(separator, str) and len(separator) == 1 else _Unknown
+            if not isinstance(separator, str) or len(separator) != 1:
+                return _Unknown
+            return _Csv(given[0], separator, named.get("skipinitialspace") is True)
         if function == "dict" and len(given) == 1 and isinstance(given[0], _Csv):
             return given[0]
-        if function in {"to_list", "tolist"} and isinstance(node.func, ast.Attribute):
+        if function in {"to_list", "tolist", "copy"} and isinstance(node.func, ast.Attribute):
             return self.value(node.func.value)
         if function == "generate_intervals" and len(given) == 4 and isinstance(given[0], _OfTable):
             low, high, width = given[1:]
@@ -154,6 +203,7 @@ class AnjanaScript:
     calls: tuple[AnjanaCall, ...]
     table: Path | None
     separator: str
+    strips: Strips
 
 
 def read_script(path: Path) -> AnjanaScript:
@@ -174,8 +224,11 @@ def read_script(path: Path) -> AnjanaScript:
         raise PolicyError(f"{path.name} calls no function of ANJANA's; give the script that does.")
     tables = [call.given.get("data") for call in reader.calls]
     table = next((table for table in tables if isinstance(table, _Csv)), None)
-    where = None if table is None else path.parent / table.path
-    return AnjanaScript(path.name, path.parent, tuple(reader.calls), where, "," if table is None else table.separator)
+    calls = tuple(reader.calls)
+    if table is None:
+        return AnjanaScript(path.name, path.parent, calls, None, ",", Strips())
+    strips = reader.notes.get(table.path, StripNotes()).strips(leading=table.leading)
+    return AnjanaScript(path.name, path.parent, calls, path.parent / table.path, table.separator, strips)
 
 
 def policy_of(script: AnjanaScript, columns: Sequence[str], numeric: Sequence[str], k: int | None) -> ForeignPolicy:
@@ -213,6 +266,10 @@ def policy_of(script: AnjanaScript, columns: Sequence[str], numeric: Sequence[st
     models = [
         {**model, "sensitive": by_name.get(model["sensitive"], model["sensitive"])} if "sensitive" in model else model
         for model in models
+    ]
+    left_out += [
+        f"{name}: what the script changes in its cells. Give the changed table with --data where that matters."
+        for name in script.strips.changed
     ]
     percent = min(_number(call.get("supp_level")) for call in script.calls)
     return ForeignPolicy(

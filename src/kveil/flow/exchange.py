@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TypedDict
@@ -16,7 +16,7 @@ from kveil.exchange.arx_builder import read_builder
 from kveil.exchange.arx_project import read_project
 from kveil.exchange.for_others import ForArx, for_arx, for_pycanon
 from kveil.exchange.foreign import ForeignPolicy, as_tree, foreign_policy_text
-from kveil.files import FileLayout, Outputs, Source, parse_table, read_table
+from kveil.files import FileLayout, Outputs, Source, parse_table, read_table, write_table
 from kveil.flow.steps.inputs import read
 from kveil.flow.steps.outputs import check_new
 from kveil.flow.steps.places import input_path
@@ -78,15 +78,35 @@ def import_arx(
 def import_anjana(
     script: Path, output: Path, *, data: Path | None = None, k: int | None = None, force: bool = False
 ) -> Imported:
-    """Write the policy that a script asks ANJANA for; the script is read, not run."""
+    """Write the policy that a script asks ANJANA for; the script is read, not run.
+
+    Where the script takes blanks off cells before it calls ANJANA, the policy is about a copy of the table without
+    them, which is written beside it for its owner's eyes alone.
+    """
     asked = read_script(script)
     table = data or asked.table
     if table is None:
         raise DataError(f"{script.name} does not say which table it reads; give it with --data.")
     source = read_table(table, layout=FileLayout(separator=asked.separator if data is None else None))
     numeric = [name.strip() for name in source.frame.columns if _is_numeric(source, name)]
-    foreign = policy_of(asked, source.frame.columns, numeric, k)
-    return _written(foreign, source, table, output, _Reads([script, table], force=force))
+    stripped = asked.strips.of(source.frame)
+    if stripped.equals(source.frame):
+        foreign = policy_of(asked, source.frame.columns, numeric, k)
+        try:
+            return _written(foreign, source, table, output, _Reads([script, table], force=force))
+        except DataError as error:
+            raise DataError(
+                f"{error} If {script.name} changes the table before it calls ANJANA, give the changed table with "
+                "--data."
+            ) from None
+    plain = {name: name.strip() for name in stripped.columns}
+    if len(set(plain.values())) == len(plain):
+        stripped = stripped.rename(plain)
+    inside, content = output.parent / f"{output.stem}.table.csv", io.BytesIO()
+    write_table(stripped, content, inside, separator=asked.separator)
+    foreign = replace(policy_of(asked, stripped.columns, numeric, k), table=content.getvalue())
+    source = parse_table(content.getvalue(), inside, layout=FileLayout(separator=asked.separator))
+    return _written(foreign, source, inside, output, _Reads([script, table], force=force, take_table=True))
 
 
 def _is_numeric(source: Source, name: str) -> bool:
