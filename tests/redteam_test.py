@@ -2600,7 +2600,59 @@ def test_c7_long_lists_are_not_repeated_in_errors() -> None:
 
 # C8: init of strange names and values
 
+
+@pytest.mark.parametrize("strange", ["\x1b[31m", "\x00", "\x9b5m", "a\rb", "a\nb", "\u2028", "# x", ": ", "{", "*"])
+@pytest.mark.parametrize("where", ["name", "values", "identifiers", "sensitive"])
+def test_c8_init_makes_a_policy_that_runs_of_strange_names_and_values(strange: str, where: str, tmp_path: Path) -> None:
+    draw = Random(strange + where)
+    columns = {
+        "id": [f"P{i // 2}" for i in range(120)],
+        "age": [str(draw.randint(18, 90)) for _ in range(120)],
+        "town": [draw.choice(["Oslo", "Rome", "Pisa"]) + str(draw.randint(0, 30)) for _ in range(120)],
+        "diagnosis": [draw.choice(["flu", "HIV", "gout"]) for _ in range(120)],
+    }
+    if where == "name":
+        columns[f"{strange}town"] = columns.pop("town")
+    else:
+        name = {"values": "town", "identifiers": "id", "sensitive": "diagnosis"}[where]
+        columns[name] = [value + strange + value for value in columns[name]]
+    pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
+    done = run("init", tmp_path / "t.parquet", "-o", tmp_path / "p.yaml")
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out
+    assert run("check", tmp_path / "p.yaml", "--quiet").code in (0, 1)
+
+
+@pytest.mark.parametrize(("name", "code"), [("n" * 900, 0), ("n" * 5000, 2), ("\x1b" * 200, 2)])
+def test_c8_a_name_that_yaml_cannot_hold_is_refused(name: str, code: int, tmp_path: Path) -> None:
+    pl.DataFrame({name: ["a", "b", "a"], "c": ["1", "2", "1"]}).write_parquet(tmp_path / "t.parquet")
+    done = run("init", tmp_path / "t.parquet", "-o", tmp_path / "p.yaml")
+    assert done.code == code, done.err
+    assert "defect" not in done.err
+    assert code == 0 or "give it a shorter one" in " ".join(done.err.split())
+    assert (tmp_path / "p.yaml").exists() == (code == 0)
+
+
 # C9: labels in a terminal
+
+
+def test_c9_a_tree_is_drawn_without_control_characters(tmp_path: Path) -> None:
+    path = tmp_path / "h.csv"
+    path.write_text('\x1b[31mred;b\x1b]0\x07;"two\nlines";*\nplain;b\x1b]0\x07;"two\nlines";*\n', encoding="utf-8")
+    shown = run("hierarchy", "show", path).out
+    assert not set(shown) & {"\x1b", "\x07"}
+    assert "\\x1b[31mred" in shown
+    assert "two\\nlines" in shown
+
+
+def test_c9_what_is_printed_as_a_file_tells_a_terminal_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pl.DataFrame({"z": ["\x1b[5mab", "\x1b[5mac", "b"]}).write_csv(tmp_path / "t.csv")
+    build = ["hierarchy", "build", tmp_path / "t.csv", "--column", "z", "--as", "{mask: {keep: [4]}}"]
+    asked = []
+    monkeypatch.setattr("kveil.cli.options.writes_to_terminal", lambda: asked.append(1) or True)
+    assert "\x1b" not in run(*build).out
+    assert asked  # the terminal of a test takes colours away by itself
+
 
 # C10: odd requests to the studio
 
@@ -2733,6 +2785,26 @@ def test_c11_somebody_shown_before_is_not_told_apart_by_being_shown_again(tmp_pa
 
 
 # C12: receipts of fewer than ten records
+
+
+@pytest.mark.parametrize("number", [2, 3, 8, 9, 15, 19, 25])
+def test_c12_no_published_mean_is_impossible(number: int) -> None:
+    rows = pl.DataFrame(
+        {
+            "q": [str(min(i // 2, number // 2 - 1)) for i in range(number)],
+            "d": ["x", "y"] * (number // 2) + ["x"][: number % 2],
+        }
+    )
+    attributes = {"q": {"role": Q, "hierarchy": {"tree": {"any": [str(i) for i in range(number)]}}}, "d": S}
+    for loss in ("ncp", "il", "precision"):
+        policy = kveil.Policy(**about(attributes, {**K, "k": 2}, loss=loss))  # type: ignore[arg-type]
+        receipt = kveil.anonymize(rows, policy, algorithm="datafly", bound=True).receipt
+        shares = [receipt["loss"][key] for key in ("precision", "il_per_cell", "ncp")]
+        assert all(0 <= share <= 1 for share in shares)
+        bound = receipt["bound"]
+        assert bound is not None
+        assert 0 <= bound["at_least"] <= (number if loss == "il" else 1)
+
 
 # D: who runs kveil again
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 import typer
 
 from kveil.progress import Progress, silent
+from kveil.words import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -152,3 +153,13 @@ def print_json(content: Any) -> None:
     """Print plain data as JSON; control characters of names are written out, so that no terminal obeys them."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
     typer.echo(re.sub("[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
+def echo_file(text: str) -> None:
+    """Print what may become a file, as it is; with control characters written out where a terminal shows it."""
+    typer.echo(visible(text) if writes_to_terminal() else text, nl=False)
+
+
+def writes_to_terminal() -> bool:
+    """Tell whether a terminal shows what is printed."""
+    return sys.stdout.isatty()

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.text import Text
 
 from kveil.progress import Compared, ProgressLine, Stage
+from kveil.words import visible
 
 # For every command: how much of a run is usually done when a stage begins, and how much of it the stage is.
 PLANS: dict[str, dict[str, tuple[float, float]]] = {
@@ -136,7 +137,7 @@ def progress_bar(console: Console, command: str) -> Iterator[Callable[[str], Non
     clock = Clock(command)
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
         _Left(clock),
@@ -145,7 +146,7 @@ def progress_bar(console: Console, command: str) -> Iterator[Callable[[str], Non
         task = bar.add_task("starting", total=None)
 
         def tell(stage: str) -> None:
-            done = clock.begin(stage)
+            done, stage = clock.begin(stage), visible(stage)
             if done is None:
                 bar.update(task, description=stage)
             else:

@@ -86,7 +86,7 @@ def show_account(out: Console, account: Account, target: str) -> None:
     share = records["suppressed"] / records["input"] if records["input"] else 0.0
     out.print(
         f"[bold]{safe(target)}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
-        f"{records['suppressed']:,} suppressed ({share:.2%}), by {account['algorithm']}"
+        f"{records['suppressed']:,} suppressed ({share:.2%}), by {safe(account['algorithm'])}"
     )
     show_guarantees(out, account["guarantees"])
     if "previous" in account:
@@ -193,7 +193,8 @@ def show_comparison(out: Console, content: Comparison) -> None:
             loss = entry["loss"][content.loss]
             shown = f"{loss:,.2f}" if content.loss == "il" else f"{loss * 100:.2f} %"
             mark = "" if entry["holds"] else " [red](not verified)[/]"
-            name = f"[bold]{entry['algorithm']}[/]" if entry["algorithm"] == content.best else entry["algorithm"]
+            name = safe(entry["algorithm"])
+            name = f"[bold]{name}[/]" if entry["algorithm"] == content.best else name
             share = f"{entry['suppressed']:,} ({entry['suppressed_share']:.2%})"
             error = entry.get("query_error")
             worth = ["-" if error is None else f"{error['median'] * 100:.1f} %"] if content.queries is not None else []
@@ -202,11 +203,11 @@ def show_comparison(out: Console, content: Comparison) -> None:
             worth += [f"{entry['others'][other]:.4g}" for other in others]
             table.add_row(name + mark, shown, share, f"{entry['groups']:,}", *worth, f"{entry['seconds']:.2f}")
         else:
-            table.add_row(entry["algorithm"], "-", "-", "-", *["-"] * len(extra), f"{entry['seconds']:.2f}")
+            table.add_row(safe(entry["algorithm"]), "-", "-", "-", *["-"] * len(extra), f"{entry['seconds']:.2f}")
     out.print(table)
     for entry in content.algorithms:
         if reason := entry.get("reason"):
-            out.print(f"{entry['algorithm']}: {safe(reason)}")
+            out.print(f"{safe(entry['algorithm'])}: {safe(reason)}")
     if content.queries is not None:
         out.print(f"count error: the median over {content.queries}.")
     if asked is not None:
@@ -350,7 +351,7 @@ def show_algorithms(out: Console, algorithms: Sequence[ListedAlgorithm]) -> None
     table.add_column("algorithm")
     table.add_column("what it does, and whose idea it is")
     for algorithm in algorithms:
-        table.add_row(algorithm["name"], f"{algorithm['summary']} ({algorithm['paper']})")
+        table.add_row(safe(algorithm["name"]), safe(f"{algorithm['summary']} ({algorithm['paper']})"))
     table.add_row("auto", "runs all that honour the policy and keeps the smallest loss")
     out.print(table)
     out.print()
@@ -359,7 +360,7 @@ def show_algorithms(out: Console, algorithms: Sequence[ListedAlgorithm]) -> None
     for part in PARTS:
         honours.add_column(part, justify="center")
     for algorithm in algorithms:
-        honours.add_row(algorithm["name"], *(_mark(part, algorithm["honours"]) for part in PARTS.values()))
+        honours.add_row(safe(algorithm["name"]), *(_mark(part, algorithm["honours"]) for part in PARTS.values()))
     out.print(honours)
     legend = [f"{short}: {part}" for short, part in PARTS.items() if short != part]
     out.print(f"[dim]{', '.join(legend)}; {ONE}: with l 1 only[/dim]")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
@@ -20,6 +18,7 @@ from kveil.policy.builders import build_lines
 from kveil.policy.hierarchy import read_hierarchy_file
 from kveil.policy.lines import Lines, check_lines, collapse
 from kveil.policy.model import Policy
+from kveil.policy.yaml_text import hierarchy_csv
 from kveil.verifier.labels import untrue_ends
 from kveil.words import count, did_you_mean, listing
 
@@ -149,6 +148,4 @@ def build_hierarchy(data: Path, column: str, builder: str, *, k: int = 5) -> str
                 shown = listing([repr(value) for value in unknown], 5)
                 raise DataError(f"the builder does not know {count(len(unknown), 'value')} of {column} ({shown}).")
             lines = built.lines
-    out = io.StringIO()
-    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
-    return out.getvalue()
+    return hierarchy_csv(lines)

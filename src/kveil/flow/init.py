@@ -18,6 +18,7 @@ from kveil.flow.steps.inputs import read_any
 from kveil.flow.steps.outputs import check_new
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
+from kveil.policy.yaml_text import scalar
 from kveil.progress import Progress, silent
 from kveil.suggestion import Suggestion, policy_text, suggest
 from kveil.suggestion.propose import Correct
@@ -131,6 +132,9 @@ class FileForm:
     layout: FileLayout = PLAIN_LAYOUT
 
 
+LONGEST_KEY = 1000  # characters as YAML writes them; its readers look no further than 1,024 for the end of a key
+
+
 def start(
     data: Place,
     output: Path | None,
@@ -152,6 +156,7 @@ def start(
     folder = output.parent if output is not None else Path.cwd()
     progress("reading")
     source = _read(data, form)
+    _check_names(source)
     progress("looking at the columns")
     suggestion = suggest(source, correct)
     progress("trying the policy")
@@ -186,6 +191,16 @@ def _read(data: Place, form: FileForm) -> Source:
         raise DataError(
             f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip 1."
         ) from None
+
+
+def _check_names(source: Source) -> None:
+    """Raise DataError where a column's name is too long for a key of YAML."""
+    for number, name in enumerate(source.frame.columns, start=1):
+        if len(scalar(name)) > LONGEST_KEY:
+            raise DataError(
+                f"{source.name}: the name of column {number} takes {len(scalar(name)):,} characters in a policy, "
+                f"which can have names of up to {LONGEST_KEY:,}; give it a shorter one."
+            )
 
 
 def _copy_of(data: Place, output: Path | None) -> Path:

@@ -84,5 +84,8 @@ def _with_lists(tree: _Branch) -> WrittenTree | list[str]:
 def hierarchy_csv(lines: Sequence[Line]) -> str:
     """Return a tree's lines as a hierarchy file has them."""
     out = io.StringIO()
-    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
+    plain = csv.writer(out, delimiter=";", lineterminator="\n")
+    quoted = csv.writer(out, delimiter=";", lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for line in lines:  # Python leaves a lone \r without quotes, and whoever reads the file ends the line there
+        (quoted if any("\r" in label for label in line) else plain).writerow(line)
     return out.getvalue()

@@ -69,10 +69,10 @@ def make_receipt(account: Account, run: Run) -> Receipt:
     discernibility, average_group = _groups(run.aligned.rows, run.policy) if run.groups is None else _counted(run)
     private = run.verdict.private_warnings
     published: PublishedLoss = {
-        "precision": round_to_step(loss["precision"], step),
-        "il_per_cell": round_to_step(loss["il_per_cell"], step),
-        "ncp": round_to_step(loss["ncp"], step),
-        "sa_ncp": None if loss["sa_ncp"] is None else round_to_step(loss["sa_ncp"], step),
+        "precision": share_to_step(loss["precision"], step),
+        "il_per_cell": share_to_step(loss["il_per_cell"], step),
+        "ncp": share_to_step(loss["ncp"], step),
+        "sa_ncp": None if loss["sa_ncp"] is None else share_to_step(loss["sa_ncp"], step),
         "discernibility": discernibility,
         "average_group": average_group,
     }
@@ -109,6 +109,14 @@ def round_to_step(mean: float, step: Fraction) -> float:
     return float(round(Fraction(mean) / step) * step)
 
 
+def share_to_step(share: float, step: Fraction) -> float:
+    """Return a share rounded to a step; the multiple above 1 that a step of few records may have is 1.
+
+    It follows from the rounded share, and so tells no more than that.
+    """
+    return min(round_to_step(share, step), 1.0)
+
+
 def _bound(account: Account, loss: PublishedLoss, step: Fraction, *, cells: int) -> BoundFigures | None:
     """Return the bound with its gap to the loss, both rounded; a total is rounded as the mean that it is made of."""
     bound = account["bound"]
@@ -116,10 +124,10 @@ def _bound(account: Account, loss: PublishedLoss, step: Fraction, *, cells: int)
         return None
     name = bound["loss"]
     if name == "il":
-        at_least = round_to_step(bound["at_least"] / cells, step) * cells
-        shown = round_to_step(account["loss"]["il"] / cells, step) * cells
+        at_least = share_to_step(bound["at_least"] / cells, step) * cells
+        shown = share_to_step(account["loss"]["il"] / cells, step) * cells
     else:
-        at_least = round_to_step(bound["at_least"], step)
+        at_least = share_to_step(bound["at_least"], step)
         shown = 1 - loss["precision"] if name == "precision" else loss["ncp"]
     gap = round_to_step(shown / at_least - 1, step) if at_least > 0 else None
     return {"loss": name, "at_least": at_least, "gap": gap}

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import ForceOption, InputOption, JsonOption, PolicyArgument, QuietOption, answer, place_of
+from kveil.cli.options import (
+    ForceOption,
+    InputOption,
+    JsonOption,
+    PolicyArgument,
+    QuietOption,
+    answer,
+    echo_file,
+    place_of,
+)
 from kveil.words import count, visible
 
 if TYPE_CHECKING:
@@ -69,7 +78,7 @@ def import_arx(
 
     def show(out: Console) -> None:
         if output is None:
-            typer.echo(hierarchy.text, nl=False)
+            echo_file(hierarchy.text)
         for told in hierarchy.left_out:
             typer.echo(visible(f"not carried over: {told}"), err=output is None)
 
@@ -152,6 +161,6 @@ def export_pycanon(
     script, left_out = exchange.export_pycanon(policy, release)
 
     def show(out: Console) -> None:
-        typer.echo(script + "".join(f"# not asked: {told}\n" for told in left_out), nl=False)
+        echo_file(script + "".join(f"# not asked: {' '.join(told.splitlines())}\n" for told in left_out))
 
     answer({"script": script, "left_out": left_out}, show, as_json=as_json, quiet=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, console
+from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, console, echo_file
 from kveil.words import count, visible
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def hierarchy_publish(
 
     def show(out: Console) -> None:
         files = f" with {count(len(published.files), 'hierarchy file')}" if published.files else ""
-        typer.echo(f"{output}{files}: kveil verify {output} --release {release}")
+        typer.echo(visible(f"{output}{files}: kveil verify {output} --release {release}"))
 
     content = {"policy": str(output), "hierarchies": sorted(str(output.parent / name) for name in published.files)}
     answer(content, show, as_json=as_json, quiet=quiet)
@@ -109,7 +109,7 @@ def hierarchy_build(
     check_new([] if output is None else [output], [data], force=force)
     text = build_hierarchy(data, column, builder, k=k)
     if output is None:
-        typer.echo(text, nl=False)
+        echo_file(text)
         return
     with Outputs() as outputs:
         outputs.write(outputs.open(output), text.encode())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, place_of, stages
+from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, echo_file, place_of, stages
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +64,7 @@ def init(
         from kveil.cli.terminal import show_guesses
 
         if output is None:
-            typer.echo(started.text, nl=False)
+            echo_file(started.text)
         else:
             show_guesses(out, started.as_json(), str(output))
 
