@@ -2448,7 +2448,66 @@ def test_c2_a_column_without_a_name_keeps_having_none(tmp_path: Path) -> None:
 
 # C3: texts for missing that a builder can show
 
+
+@pytest.mark.parametrize(
+    ("hierarchy", "text", "refused"),
+    [
+        ({"mask": {"keep": [2, 1]}}, "01*", True),
+        ({"mask": {"keep": [2, 1]}}, "0**", True),
+        ({"mask": {"keep": [2, 0]}}, "***", True),
+        ({"mask": {"keep": [2, 1]}}, "0*", True),
+        ({"mask": {"keep": [2, 1]}}, "NA", False),
+        ({"dates": ["month", "year"]}, "2020", True),
+        ({"dates": ["month", "year"]}, "2020-01", True),
+        ({"dates": ["month", "decade"]}, "202*", True),
+        ({"dates": ["month", "decade"]}, "2020", False),
+        ({"dates": ["year"]}, "1900-01-01", False),
+        ({"intervals": {"from": 0, "to": 99, "widths": [10]}}, "0-9", True),
+        ({"intervals": {"from": 0, "to": 99, "widths": [10]}}, "[0,10)", True),
+        ({"intervals": {"from": 0, "to": 99, "widths": [10], "open": "above"}}, ">=90", True),
+        ({"intervals": {"from": 0, "to": 99, "widths": [10]}}, "999", False),
+        ({"intervals": {"from": 0, "to": 99, "widths": [10]}}, "3-7", False),
+        ({"ranges": {"within": [0, 99]}}, "1-2", True),
+        ({"ranges": {"within": [0, 99]}}, "-1", False),
+        ({"tree": {"*": {"A": ["a"], "B": ["b"]}}}, "A", True),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_c3_a_text_for_missing_that_a_builder_shows_is_refused(
+    hierarchy: dict[str, Any], text: str, refused: bool, first: bool, tmp_path: Path
+) -> None:
+    """Two values 1 and 2 and two that are missing were four equal rows `0-9`, which nobody could tell from missing."""
+    missing = [text, ""] if first else ["", text]
+    policy = {**about({"q": {"role": Q, "hierarchy": hierarchy}, "d": S}, K), "data": {"missing": missing}}
+    if not refused:
+        kveil.Policy(**policy).read_hierarchies()  # type: ignore[arg-type]
+        return
+    (tmp_path / "p.yaml").write_text(json.dumps({"kveil": 1, **policy}), encoding="utf-8")
+    (tmp_path / "t.csv").write_text("q,d\na,x\n", encoding="utf-8")
+    for command in (["check"], ["anonymize", "-o", tmp_path / "r.csv"]):
+        done = run(command[0], tmp_path / "p.yaml", "--input", tmp_path / "t.csv", *command[1:])
+        assert done.code == 2, done.out
+        assert f"data.missing lists {text!r}" in " ".join(done.err.split())
+
+
 # C4: numbers of hundreds of digits
+
+
+@pytest.mark.parametrize(("within", "value", "code"), [(["-1e999", "1e999"], "1e999", 2), ([0, 1], "1e-999", 2)])
+def test_c4_numbers_that_no_label_can_show_are_refused(
+    within: list[object], value: str, code: int, tmp_path: Path
+) -> None:
+    roles = {"q": {"role": Q, "hierarchy": {"ranges": {"within": within}}}, "d": S}
+    (tmp_path / "p.yaml").write_text(
+        json.dumps({"kveil": 1, "data": {"path": "t.csv"}, **about(roles, {**K, "k": 2})}), encoding="utf-8"
+    )
+    (tmp_path / "t.csv").write_text(f"q,d\n{value},x\n0,y\n1,z\n0.5,x\n", encoding="utf-8")
+    for command in (["check"], ["anonymize", "-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json"]):
+        done = run(command[0], tmp_path / "p.yaml", *command[1:])
+        assert done.code == code, done.out
+        assert "defect" not in done.err
+        assert done.err.count("\n") <= 3
+
 
 # C5: years beyond 9999
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache
 
-from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask
+from kveil.errors import PolicyError
+from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask, Ranges
 from kveil.policy.interval_scale import LONGEST_WHOLE, IntervalScale
 from kveil.policy.lines import Line, Lines, check_lines
-from kveil.policy.numbers import is_whole, parse_number
+from kveil.policy.numbers import is_whole, parse_number, parse_span
 
 _TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
@@ -163,6 +164,26 @@ def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], b
         scales = (IntervalScale(spec, real=False), IntervalScale(spec, real=True))
         return lambda text: text == STAR or any(scale.knows(text) for scale in scales)
     return lambda text: True
+
+
+def shows_for_others(spec: Hierarchy | None, text: str) -> bool:
+    """Tell whether a builder can show a text for values that are not this text: a label above them, but `*`.
+
+    A number, or a date, that stands for missing is shown for itself alone.
+    """
+    if text == STAR:
+        return False
+    if isinstance(spec, Mask):
+        return any(text[kept:] == STAR * (len(text) - kept) for kept in spec.keep if kept < len(text))
+    if isinstance(spec, Dates):
+        return _date_climber(spec)(text) is None and _is_date_label(spec, text)
+    if isinstance(spec, Intervals):
+        scales = (IntervalScale(spec, real=False), IntervalScale(spec, real=True))
+        return parse_number(text) is None and any(scale.interval_of(text) is not None for scale in scales)
+    if isinstance(spec, Ranges):
+        span = parse_span(text)
+        return span is not None and span[0] < span[1]
+    return False
 
 
 def _is_date_label(spec: Dates, text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kveil.errors import PolicyError, Refused
 from kveil.policy.attributes import Attribute, HierarchyFile, Ranges, Tree
-from kveil.policy.builders import label_test
+from kveil.policy.builders import label_test, shows_for_others
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.keys import PolicyKeys
 from kveil.policy.lines import Lines
@@ -139,7 +139,14 @@ def check_labels(name: str, attribute: Attribute, lines: Lines | None, missing: 
     In trees that are built from data a marked node may be one that this data does not have; only what no data could
     have is an error there. Errors name labels of the hierarchy only where it may be ``quoted``.
     """
-    if isinstance(attribute.hierarchy, Ranges) or (lines is None and not marked_nodes(attribute)):
+    spec = attribute.hierarchy
+    both = [text for text in missing if lines is None and shows_for_others(spec, text)]
+    if both and spec is not None:
+        raise PolicyError(
+            f"data.missing lists {both[0]!r}, which the `{spec.form}` of {name} can also show for values that "
+            "are there; write another text for missing."
+        )
+    if isinstance(spec, Ranges) or (lines is None and not marked_nodes(attribute)):
         return
     labels = {label for line in lines.lines for label in line} if lines is not None else set()
     inner = {label for line in lines.lines for label in line[1:]} if lines is not None else set()

@@ -11,9 +11,17 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 EXACT = Context(prec=3000, Emax=MAX_EMAX, Emin=MIN_EMIN)  # more digits than any number that is read can need
 
 
+LONGEST_NUMBER = 400  # characters of a text that is read as a number
+
+
 def parse_number(text: str) -> Decimal | None:
     """Return the number a text writes, exactly, or None where it writes none (``NaN`` and ``inf`` are none)."""
-    return Decimal(text) if len(text) <= 400 and _NUMBER.fullmatch(text) else None
+    return Decimal(text) if len(text) <= LONGEST_NUMBER and _NUMBER.fullmatch(text) else None
+
+
+def is_too_long(text: str) -> bool:
+    """Tell whether a number that a text writes would not be read back once it is written out, as ``1e-999``."""
+    return ("e" in text or "E" in text) and len(show_number(Decimal(text))) > LONGEST_NUMBER
 
 
 def is_whole(number: Decimal) -> bool:

@@ -14,7 +14,7 @@ from kveil.files import TEXT_TYPES, Source, check_columns
 from kveil.policy.attributes import STAR, Intervals, MaxWidth, Ranges
 from kveil.policy.builders import build_lines, is_real
 from kveil.policy.model import Policy
-from kveil.policy.numbers import parse_number
+from kveil.policy.numbers import is_too_long, parse_number
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import Coded, code_columns, stars_in
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons, nobody
@@ -308,7 +308,11 @@ def _encode_numbers(column: Coded, spec: Ranges, policy: Policy, name: str, wher
     """Return the scale of a `ranges` attribute and every record's rank on it."""
     low, high = spec.within
     numbers = [parse_number(text) for text in column.texts]
-    unknown = [t for t, n in zip(column.texts, numbers, strict=True) if n is None or not low <= n <= high]
+    unknown = [
+        text
+        for text, number in zip(column.texts, numbers, strict=True)
+        if number is None or not low <= number <= high or is_too_long(text)
+    ]
     if unknown:
         raise unknown_values(column, unknown, policy, name, where)
     ordered = tuple(sorted({number for number in numbers if number is not None}))

@@ -15,7 +15,7 @@ from kveil.kernels.grouping.equal_rows import add_up
 from kveil.policy.attributes import Attribute, Intervals, Ranges
 from kveil.policy.builders import build_lines, label_writer
 from kveil.policy.model import Policy
-from kveil.policy.numbers import parse_number, show_number
+from kveil.policy.numbers import LONGEST_NUMBER, is_too_long, parse_number, show_number
 from kveil.table.columns import Coded
 from kveil.table.persons import Persons
 from kveil.table.tree import Tree, build_tree
@@ -291,6 +291,8 @@ def _other_ends(spec: Intervals | Ranges, unknown: list[str]) -> str:
         change = 'correct them, or write `decimal: ","` under data'
     elif len(known) < len(numbers):
         change = "correct them"
+    elif isinstance(spec, Ranges) and any(map(is_too_long, unknown)):
+        change = f"round those that take more than {LONGEST_NUMBER} characters to write out"
     elif min(known) >= high:  # half-open intervals leave their end out
         change = raised
     else:
