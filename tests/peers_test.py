@@ -20,11 +20,14 @@ from support import run
 
 ADULT = place_of("adult/adult_arx.csv")
 
+import json
 import stat
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import kveil
 from support import run
 
 # 1: auto ends when it is told to
@@ -337,3 +340,47 @@ def test_4_a_table_without_blanks_is_used_as_it_is_and_other_changes_point_to_da
 
 
 # 5: files of ARX
+
+
+def test_5_an_identifier_kept_as_stars_is_a_hint_with_foreign_and_sensitive_cells_stay_findings(tmp_path: Path) -> None:
+    policy = {
+        "kveil": 1,
+        "data": {"path": "t.csv"},
+        "attributes": {
+            "name": {"role": "identifier"},
+            "age": {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10]}}},
+            "d": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}, {"model": "p-sensitive", "sensitive": "d", "p": 1}],
+        "suppression": {"limit": 0.5, "show": "star"},
+        "release": {"order": "keep"},
+    }
+    (tmp_path / "p.yaml").write_text(json.dumps(policy), encoding="utf-8")
+    (tmp_path / "t.csv").write_text("name,age,d\nAnn,31,flu\nBob,35,cold\nCyd,77,gout\n", encoding="utf-8")
+    made = {
+        "stars": "name,age,d\n*,30-39,flu\n*,30-39,cold\n*,*,*\n",
+        "sensitive": "name,age,d\n*,30-39,flu\n*,30-39,cold\n*,*,gout\n",
+        "names": "name,age,d\n*,30-39,flu\n*,30-39,cold\nCyd,*,*\n",
+    }
+    for name, text in made.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+        plain, foreign = (
+            run("verify", tmp_path / "p.yaml", "--release", tmp_path / f"{name}.csv", *original, *more, "--json")
+            for original in [["--original", tmp_path / "t.csv"]]
+            for more in ([], ["--foreign"])
+        )
+        alone = run("verify", tmp_path / "p.yaml", "--release", tmp_path / f"{name}.csv", "--foreign", "--json")
+        assert plain.code == 1
+        assert any("must not be released" in finding for finding in plain.json["findings"])
+        assert ("give --foreign" in str(plain.json["findings"])) == (name != "names")
+        for verdict in (foreign, alone):
+            assert verdict.code == (0 if name == "stars" else 1), name
+            hinted = any("drop the column before you publish" in warning for warning in verdict.json["warnings"])
+            assert hinted == (name != "names")
+        release = pl.read_csv(tmp_path / f"{name}.csv", infer_schema=False)
+        assert bool(kveil.verify(release, kveil.Policy.load(tmp_path / "p.yaml"), foreign=True)) == (name == "stars")
+        if name == "sensitive":
+            assert any("show `*` there, too" in finding for finding in foreign.json["findings"])
+    refused = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "stars.csv", "--foreign", "--engine", "stream")
+    assert refused.code == 2
+    assert "take engine local" in " ".join(refused.err.split())

@@ -163,7 +163,7 @@ def test_2_a_starred_row_publishes_no_sensitive_value() -> None:
     shown = cells(city="BBBB*", age=["1"] * 5, d=["flu", "gout", "flu", "gout", "HIV"])
     verdict = kveil.verify(shown, policy)
     assert verdict.suppression["records"] == 1
-    assert verdict.findings == ["d shows the value of 1 record suppressed and shown as `*`."]
+    assert verdict.findings == ["d shows the value of 1 record suppressed and shown as `*`; show `*` there, too."]
     starred = shown.with_columns(d=pl.Series(["flu", "gout", "flu", "gout", "*"]))
     original = cells(city="BBBBN", age=["1"] * 5, d=["flu", "gout", "flu", "gout", "HIV"])
     assert kveil.verify(starred, policy).findings == []
@@ -175,7 +175,7 @@ def test_2_values_that_no_model_names_are_hidden_too() -> None:
     text = (TWO_COMPONENTS % (2, 0.5)).replace("  d: {role: sensitive}\n", one_more)
     rows = {"city": "BBBB*", "age": ["1"] * 5, "d": ["flu", "gout", "flu", "gout", "*"]}
     verdict = kveil.verify(cells(**rows, e="abcde"), asked(text))
-    assert verdict.findings == ["e shows the value of 1 record suppressed and shown as `*`."]
+    assert verdict.findings == ["e shows the value of 1 record suppressed and shown as `*`; show `*` there, too."]
     assert kveil.verify(cells(**rows, e="abcd*"), asked(text)).findings == []
 
 

@@ -29,7 +29,7 @@ from kveil.flow.steps import make_release as flow
 from kveil.flow.steps import outputs
 from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.request import Request
-from kveil.flow.verify import WhatIsBeside, verify_sources
+from kveil.flow.verify import VerifyTerms, verify_sources
 from kveil.policy.model import Policy
 from kveil.verifier import alignment
 from made_releases import frame_of, released_columns, some_release
@@ -211,9 +211,7 @@ def test_a_release_is_judged_by_its_different_lines_as_by_all(case: Case, seed: 
         counted, whole = (read(here.policy, path, hashed=True) for read in (store.count_release, store.read_release))
         event("counted" if isinstance(counted, RepeatedSource) else "not counted")
         assert counted.sha256 == whole.sha256
-        told = [
-            verify_sources(source, here.policy, None, None, beside=WhatIsBeside(path)) for source in (counted, whole)
-        ]
+        told = [verify_sources(source, here.policy, None, None, terms=VerifyTerms(path)) for source in (counted, whole)]
         assert told[0] == told[1]
         if isinstance(counted, RepeatedSource):
             with pytest.raises(ValueError, match="one by one"):

@@ -12,7 +12,7 @@ from kveil.errors import DataError
 from kveil.files import read_table
 from kveil.flow.steps.inputs import table_of
 from kveil.flow.steps.shown_policy import policy_sha256
-from kveil.flow.verify import WhatIsBeside, verify, verify_sources
+from kveil.flow.verify import VerifyTerms, verify, verify_sources
 from kveil.verifier.rows import release_rows
 from small_archives import KEYED, archived
 from support import columns_of, make_policy, write_policy, write_rows
@@ -58,9 +58,9 @@ def test_an_archived_release_is_known_by_its_bytes_and_no_earlier_one_of_itself(
     policy = kveil.Policy.load(write_policy(tmp_path, data=KEYED))
     kept = archived(tmp_path)
     file = tmp_path / "r.csv"
-    checked = verify_sources(read_table(file), policy, None, None, beside=WhatIsBeside(file=file, previous=[kept]))
+    checked = verify_sources(read_table(file), policy, None, None, terms=VerifyTerms(file, [kept]))
     assert checked.verdict.holds
     assert checked.verdict.previous is not None
     assert checked.verdict.previous["releases"] == 1
     with pytest.raises(DataError, match="in none of the archives"):
-        verify_sources(read_table(file), policy, None, None, beside=WhatIsBeside(previous=[kept]))
+        verify_sources(read_table(file), policy, None, None, terms=VerifyTerms(previous=[kept]))

@@ -37,7 +37,7 @@ def judged(models: str, rows: list[str], gone: list[list[int]], more: str = "") 
 def test_a_suppressed_row_hides_its_value() -> None:
     assert judged(ONE, ["3 Oslo f flu", "* * * *"], [[1]]) == ([], [False, True])
     findings, _ = judged(ONE, ["3 Oslo f flu", "* * * gout"], [[1]])
-    assert findings == ["illness shows the value of 1 record suppressed and shown as `*`."]
+    assert findings == ["illness shows the value of 1 record suppressed and shown as `*`; show `*` there, too."]
 
 
 def test_nobody_else_shows_a_star() -> None:

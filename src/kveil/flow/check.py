@@ -19,7 +19,7 @@ from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
 from kveil.errors import Refused
 from kveil.files import Source, check_layout
-from kveil.flow.steps.inputs import check_rules, store_for, table_of
+from kveil.flow.steps.inputs import check_own_rules, store_for, table_of
 from kveil.flow.steps.places import input_path
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
@@ -41,7 +41,6 @@ from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.verifier.labels import untrue_ends
-from kveil.verifier.rows import rule_texts
 from kveil.words import count
 
 
@@ -129,8 +128,7 @@ def check_source(source: Source, policy: Policy, *, progress: Progress = silent)
 
 def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, progress: Progress = silent) -> Check:
     """Return what a policy forces on a table that has been encoded, whose rows may stand for several ``records``."""
-    if policy.dependencies:
-        check_rules(source.name, rule_texts(source, policy), policy)
+    check_own_rules(source, policy)
     progress("testing the limits")
     boundaries = check_boundaries(table)
     why = WhyImpossible.of(source.name, table, out=boundaries["never_kept"], falling=boundaries["falling"])

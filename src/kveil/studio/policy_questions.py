@@ -52,17 +52,15 @@ class PolicyDesk(Desk):
         from kveil.algorithms.impossible import WhyImpossible
         from kveil.algorithms.proofs import count_never_kept, never_kept
         from kveil.algorithms.registry import algorithms_honouring
-        from kveil.flow.steps.inputs import check_rules
+        from kveil.flow.steps.inputs import check_own_rules
         from kveil.policy.components import most_suppressed
-        from kveil.verifier.rows import rule_texts
 
         started, first = perf_counter() - self.reading, self.encoded is None
         table = self._encoded(text, name, folder, opened)
         if first:  # what comes once for a table says nothing about the next click
             started = perf_counter() - self.reading
         assert self.held is not None
-        if table.policy.dependencies:
-            check_rules(self.held.name, rule_texts(self.held, table.policy), table.policy)
+        check_own_rules(self.held, table.policy)
         out, allowed = count_never_kept(table), most_suppressed(table.policy, table.records)
         falling = table.count(never_kept(table, certain=False)) if allowed == 0 else 0
         why = WhyImpossible.of(self.held.name, table, out=out, falling=falling)

@@ -21,6 +21,7 @@ from kveil.verifier.labels import misleading_labels, telling_labels
 from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, original_rows, release_rows, rule_texts
+from kveil.verifier.starred_identifiers import shows_stars_alone
 from kveil.verifier.starred_values import check_hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import (
@@ -64,7 +65,8 @@ def strange_columns(release: Source, policy: Policy) -> list[str]:
         if numbered and name == INDIVIDUAL:
             continue
         if role in {"identifier", "individual"}:
-            wrong.append(f"the column {name} has role {role} and must not be released.")
+            stars = " It shows `*` alone: drop it, or give --foreign." if shows_stars_alone(release, name) else ""
+            wrong.append(f"the column {name} has role {role} and must not be released.{stars}")
         elif role is None:
             wrong.append(f"the column {name} has no role in the policy and must not be released.")
     return wrong

@@ -42,7 +42,8 @@ def check_hidden_values(policy: Policy, release: Source, rows: Rows, suppressed:
         star = shows_star(release, rows, name)
         shown = rows.count(hidden[name] & ~star)
         if shown:
-            findings.append(f"{name} shows the value of {count(shown, 'record')} suppressed and shown as `*`.")
+            whose = f"{count(shown, 'record')} suppressed and shown as `*`"
+            findings.append(f"{name} shows the value of {whose}; show `*` there, too.")
         elsewhere = rows.count(star & ~hidden[name]) + stars_apart(release, name)
         if elsewhere and STAR not in policy.data.missing:
             findings.append(f"{name} shows `*` for {count(elsewhere, 'record')} not suppressed.")

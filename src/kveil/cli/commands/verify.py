@@ -36,6 +36,9 @@ def verify(
     owner: OwnerOption = None,
     previous: PreviousOption = None,
     weaker: WeakerOption = False,
+    foreign: Annotated[
+        bool, typer.Option("--foreign", help="Another tool made it: identifiers that show `*` alone are a hint.")
+    ] = False,
     engine: EngineOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -48,15 +51,16 @@ def verify(
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     place, before = place_of(release), place_of(original)
     alone = before is None and not previous and not loaded.previous and loaded.individual_column is None
+    alone = alone and not foreign  # else different lines are counted
     reading = read_release_in_background(loaded, place, alone=alone, hashed=as_json)  # only JSON tells the hash
     from kveil.flow.steps.inputs import store_for
-    from kveil.flow.verify import WhatIsBeside, verify_sources
+    from kveil.flow.verify import VerifyTerms, verify_sources
     from kveil.report.owner import Owner
 
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         if loaded.engine == "spark":
-            from kveil.engines.choosing import refuse_earlier
+            from kveil.engines.choosing import refuse_earlier, refuse_on_spark
             from kveil.errors import Refused
             from kveil.flow.spark.spark_checks import verify_on_spark
             from kveil.flow.steps.request import NOTHING_EARLIER
@@ -64,16 +68,18 @@ def verify(
             refuse_earlier(loaded, previous or [])
             if weaker:
                 raise Refused(NOTHING_EARLIER)
+            refuse_on_spark("--foreign" if foreign else "")
             checked, digest = verify_on_spark(loaded, place, before, owner), None
         else:
-            store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")
+            local = "--previous" if previous else "--foreign" if foreign else ""
+            store = store_for(loaded, place, before, progress=progress, local=local)
             shown = store.read_release(loaded, place, hashed=as_json) if reading is None else reading.source()
             was = None if before is None else store.read(loaded, before)
             way = None if owner is None else Owner.load(owner)
             progress("verifying")
             file = place if isinstance(place, Path) else None
-            beside = WhatIsBeside(file, previous or [], weaker)
-            checked = verify_sources(shown, loaded, was, way, beside=beside)
+            terms = VerifyTerms(file, previous or [], weaker=weaker, foreign=foreign)
+            checked = verify_sources(shown, loaded, was, way, terms=terms)
             digest = shown.sha256
     verdict = checked.verdict
 

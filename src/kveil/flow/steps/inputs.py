@@ -105,8 +105,7 @@ def read_any(place: Place, *, layout: FileLayout = PLAIN_LAYOUT) -> Source:
 def check_input(source: Source, table: Table) -> None:
     """Raise Unmeetable where there are fewer rows than k, DataError where the input breaks a declared rule."""
     check_size(source.name, table)
-    if table.policy.dependencies:
-        check_rules(source.name, rule_texts(source, table.policy), table.policy)
+    check_own_rules(source, table.policy)
 
 
 def check_size(where: str, table: Table) -> None:
@@ -116,6 +115,12 @@ def check_size(where: str, table: Table) -> None:
     k = largest_k(table.policy)
     if table.records < k:
         raise Unmeetable(too_few_rows(where, table, k))
+
+
+def check_own_rules(source: Source, policy: Policy) -> None:
+    """Raise DataError where a table breaks a rule that its policy declares."""
+    if policy.dependencies:
+        check_rules(source.name, rule_texts(source, policy), policy)
 
 
 def check_rules(where: str, texts: pl.DataFrame, policy: Policy) -> None:
