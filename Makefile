@@ -111,6 +111,7 @@ previous: $(DEV)
 # The documentation site, into site/.
 docs: $(DOCS)
 	$(BIN)/zensical build --clean
+	@echo 'The site is in site/; look at it with: python3 -m http.server --directory site, at http://localhost:8000'
 
 # An image with kveil, and its demo in it; wants a Docker daemon.
 image:

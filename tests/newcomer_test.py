@@ -888,3 +888,42 @@ def test_d9_apply_reads_new_records_as_the_policy_says(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert (tmp_path / "out.csv").read_text().startswith("a,d\n")
     assert run("verify", policy, "--release", tmp_path / "r.csv", "--previous", archive).code in (0, 1)
+def test_d9_an_archive_without_a_key_is_told_before_the_table_is_read(tmp_path: Path) -> None:
+    policy = {
+        "kveil": 1,
+        "data": {"path": "absent.csv"},
+        "attributes": {"age": {"role": "quasi-identifier"}, "sick": {"role": "sensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "p.yaml").write_text(json.dumps(policy), encoding="utf-8")
+    (tmp_path / "absent.csv").write_text("no table at all", encoding="utf-8")
+    done = run("anonymize", tmp_path / "p.yaml", "-o", tmp_path / "r.csv", "--archive", tmp_path / "kept")
+    assert done.code == 2
+    assert "does not say who somebody is in another table" in " ".join(done.err.split())
+
+
+def test_d9_several_columns_as_a_key_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    policy = {
+        "kveil": 1,
+        "data": {"key": ["first", "last"]},
+        "attributes": {
+            "first": {"role": "identifier"},
+            "last": {"role": "identifier"},
+            "q": {"role": "quasi-identifier"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "p.yaml").write_text(json.dumps(policy), encoding="utf-8")
+    done = run("check", tmp_path / "p.yaml")
+    assert done.code == 2
+    assert "join them into one column of the table" in " ".join(done.err.split())
+
+
+def test_d9_a_text_in_a_pipeline_has_a_sentence_that_tells_no_value() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed; pip install 'kveil[sklearn]' brings it")
+    from kveil.sklearn import Anonymizer
+
+    table = [[1.0, "secret"], [2.0, "F"], [3.0, "F"]]
+    with pytest.raises(ValueError, match="encode columns of texts first") as caught:
+        Anonymizer(k=2).fit(table)
+    assert "secret" not in str(caught.value)

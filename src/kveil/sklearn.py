@@ -53,7 +53,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
         """Find the levels under which every record of a table has at least ``k`` - 1 others that look alike."""
-        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        table = self._numbers(X, ensure_min_samples=2)
         self.low_, self.high_ = table.min(axis=0), table.max(axis=0)
         cells = self._cells(table)
         frame = pl.DataFrame({NAME.format(i): cells[:, i] for i in range(cells.shape[1])})
@@ -64,6 +64,18 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.release_ = result.account
         self.levels_ = np.array([self._level(result.data[name]) for name in frame.columns], dtype=np.int64)
         return self
+
+    def _numbers(self, table: Any, **checks: Any) -> Any:
+        """Return a table as scikit-learn checks it; say of texts what to do about them, and not which they are."""
+        try:
+            return validate_data(self, table, dtype=np.float64, **checks)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            raise ValueError(
+                "Anonymizer shows numbers, and the table has cells that are none: encode columns of texts first, for "
+                "example by OrdinalEncoder, or give Anonymizer the columns of numbers alone by ColumnTransformer."
+            ) from None
 
     def _policy(self, frame: pl.DataFrame) -> Policy:
         top = self._top()
@@ -100,7 +112,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     def transform(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's names)
         """Show records at the levels that were found: each number as the middle of its interval."""
         check_is_fitted(self)
-        table = validate_data(self, X, dtype=np.float64, reset=False)
+        table = self._numbers(X, reset=False)
         width = np.left_shift(1, np.minimum(self.levels_, self._top()))
         first = self._cells(table) // width * width
         middle = (first + np.minimum(first + width, self.steps)) / 2

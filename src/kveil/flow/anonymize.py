@@ -69,7 +69,7 @@ def anonymize(
     ``previous`` are archives of earlier releases, beside those that the policy names, that the release holds together
     with, and whose promises it keeps, too; where it may be ``weaker``, a warning says how many people get less than
     they were promised. ``progress`` is told of every stage, in words. Raises PolicyError, DataError, Unmeetable where
-    the policy cannot be met within its limit, or Cancelled: see :class:`kveil.Stop`.
+    the policy cannot be met within its limit, or Cancelled: see `kveil.Stop`.
     """
     with cancellable():
         stages = Stages(progress)
@@ -118,6 +118,10 @@ def _store(asked: Request, path: Place, targets: Targets) -> ChosenStore:
     """Return where the table of a run is held; refuse places that cannot be written to, or that the run reads."""
     if targets.owner_key:
         raise Refused("only engine spark goes by --owner-key, others by the numbers of rows; leave it out.")
+    if targets.archive is not None:
+        from kveil.archive.people import key_column_of
+
+        key_column_of(asked.policy)  # said before a large table is read
     check_destination(targets.release)
     chosen = store_of(asked.policy, [path], output=targets.release, local=asked.only_local(targets))
     check_targets(asked.policy, path, [*(target for target, _ in targets.beside()), targets.release])

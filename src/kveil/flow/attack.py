@@ -46,7 +46,7 @@ def attack(
 ) -> Attacks:
     """Play the attacker on a release made by anyone: every attack with its success before and after.
 
-    ``release`` and ``original`` are tables, aligned by ``owner`` or by position as in :func:`kveil.verify`.
+    ``release`` and ``original`` are tables, aligned by ``owner`` or by position as in `kveil.verify`.
     ``attacker`` is a table that the attacker has, joined by quasi-identifiers; ``previous`` are archives of earlier
     releases.
     """

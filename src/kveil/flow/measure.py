@@ -57,7 +57,7 @@ class Measured:
 def measure(release: Any, policy: Policy, original: Any, owner: Owner | None = None) -> Measured:
     """Return what a release made by anyone lost, by every measure.
 
-    ``release`` and ``original`` are tables, aligned by ``owner`` or by position as in :func:`kveil.verify`.
+    ``release`` and ``original`` are tables, aligned by ``owner`` or by position as in `kveil.verify`.
     """
     return measure_sources(table_of(release, policy), policy, table_of(original, policy), owner)
 

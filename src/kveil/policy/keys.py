@@ -82,6 +82,16 @@ class Data(PolicyPart):
             raise rejection(f'is {decimal!r}; write "." or ",", or leave it out')
         return decimal
 
+    @field_validator("key", mode="before")
+    @classmethod
+    def _one_column(cls, key: Any) -> Any:
+        if isinstance(key, list | tuple):
+            raise rejection(
+                "names several columns, and only one can say who somebody is; join them into one column of the table, "
+                "and name that"
+            )
+        return key
+
     @field_validator("separator", mode="after")
     @classmethod
     def _tab(cls, separator: str | None) -> str | None:

@@ -24,7 +24,7 @@ from kveil.policy.load import Document, read_document
 
 
 class Policy(PolicyKeys):
-    """What must hold for a release; read it with :meth:`load`, or build it from kveil's classes."""
+    """What must hold for a release; read it with `load`, or build it from kveil's classes."""
 
     if TYPE_CHECKING:  # plain data is taken, too, and checked as it comes
 
