@@ -118,11 +118,11 @@ def _store(asked: Request, path: Place, targets: Targets) -> ChosenStore:
     """Return where the table of a run is held; refuse places that cannot be written to, or that the run reads."""
     if targets.owner_key:
         raise Refused("only engine spark goes by --owner-key, others by the numbers of rows; leave it out.")
+    check_destination(targets.release)
+    chosen = store_of(asked.policy, [path], output=targets.release, local=asked.only_local(targets))
     if targets.archive is not None:
         from kveil.archive.people import key_column_of
 
         key_column_of(asked.policy)  # said before a large table is read
-    check_destination(targets.release)
-    chosen = store_of(asked.policy, [path], output=targets.release, local=asked.only_local(targets))
     check_targets(asked.policy, path, [*(target for target, _ in targets.beside()), targets.release])
     return chosen
