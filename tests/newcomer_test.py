@@ -39,13 +39,6 @@ from support import QUASI, make_policy, refused, run, write_policy
 
 Spec = dict[str, Any]
 
-import json
-from pathlib import Path
-from typing import Any
-
-import pytest
-
-from support import run
 
 # D1: the attack on values that are shown as they are
 
@@ -888,6 +881,8 @@ def test_d9_apply_reads_new_records_as_the_policy_says(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert (tmp_path / "out.csv").read_text().startswith("a,d\n")
     assert run("verify", policy, "--release", tmp_path / "r.csv", "--previous", archive).code in (0, 1)
+
+
 def test_d9_an_archive_without_a_key_is_told_before_the_table_is_read(tmp_path: Path) -> None:
     policy = {
         "kveil": 1,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import stat
 from contextlib import suppress
 from pathlib import Path
 from time import process_time
@@ -20,15 +22,6 @@ from support import run
 
 ADULT = place_of("adult/adult_arx.csv")
 
-import json
-import stat
-from pathlib import Path
-
-import polars as pl
-import pytest
-
-import kveil
-from support import run
 
 # 1: auto ends when it is told to
 

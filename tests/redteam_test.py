@@ -19,8 +19,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from time import process_time
 from random import Random
+from time import process_time
 from typing import Any
 from urllib.parse import quote
 
@@ -34,11 +34,11 @@ import zstandard
 
 import kveil
 from hostile_server import CLEARTEXT, MD5, asking
+from joint_policies import joint_case
 from kveil.errors import FileError
 from kveil.files import as_texts, code_labels, read_table, room
 from kveil.files.csv_reading import read_csv
 from kveil.files.source import check_columns
-from joint_policies import joint_case
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.request import Request

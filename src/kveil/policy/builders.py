@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache
 
-from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask, Ranges
 from kveil.policy.interval_scale import LONGEST_WHOLE, IntervalScale
 from kveil.policy.lines import Line, Lines, check_lines
