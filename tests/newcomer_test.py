@@ -11,8 +11,9 @@ import re
 import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from random import Random
@@ -35,6 +36,7 @@ from kveil.report.story import MOST_BARS, tell_public
 from kveil.report.warn.followers import following_columns
 from label_reader import is_true
 from laid_evidence import evidence
+from running_studio import Running, start
 from support import QUASI, make_policy, refused, run, write_policy
 
 Spec = dict[str, Any]
@@ -149,6 +151,89 @@ def test_d1_every_attack_says_in_words_what_it_is_and_what_is_known() -> None:
 
 
 # D2: two tables, one screen
+
+ROWS = "".join(f"{20 + i % 9},{'mf'[i % 2]},{('flu', 'gout', 'cold')[i % 3]}\n" for i in range(60))
+SMALL = (
+    "kveil: 1\ndata: {path: NAME.csv}\nattributes:\n"
+    "  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 99, widths: [10, 50]}}}\n"
+    "  sex: {role: quasi-identifier}\n  ill: {role: sensitive}\n"
+    "privacy:\n  - {model: k-anonymity, k: 3}\nalgorithm: mondrian\n"
+)
+
+
+@pytest.fixture
+def two_tables(tmp_path: Path) -> Iterator[Running]:
+    """A studio in a folder with two tables, each with a policy."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.csv").write_text(f"age,sex,ill\n{ROWS}")
+        (tmp_path / f"{name}.yaml").write_text(SMALL.replace("NAME", name))
+    running = start(tmp_path)
+    try:
+        running.enter()
+        yield running
+    finally:
+        running.stop()
+
+
+def test_d2_jobs_and_releases_belong_to_the_table_they_were_made_of(two_tables: Running) -> None:
+    studio = two_tables
+
+    def do(kind: str) -> None:
+        assert studio.job(studio.ask("POST", "jobs", {"do": kind})["number"])["state"] == "done"
+
+    first = studio.ask("POST", "open", {"path": "one.yaml"})
+    do("run")
+    do("risk")
+    second = studio.ask("POST", "open", {"path": "two.yaml"})
+    assert second["opening"] > first["opening"]
+    assert second["jobs"] == []
+    assert studio.ask("GET", "runs")["runs"] == []
+    do("run")
+    assert [job["kind"] for job in studio.ask("GET", "state")["jobs"]] == ["run"]
+    own = {}
+    for name, kinds in {"one": ["run", "risk"], "two": ["run"]}.items():
+        state = studio.ask("POST", "open", {"path": f"{name}.yaml"})
+        assert [job["kind"] for job in state["jobs"]] == kinds
+        own[name] = [entry["run"] for entry in studio.ask("GET", "runs")["runs"]]
+        assert len(own[name]) == 1
+    assert sorted(path.name for path in studio.folder.glob("releases*")) == ["releases", "releases-two"]
+    studio.ask("GET", f"runs/{own['one'][0].replace(' ', '%20')}/receipt.json", expect=404)
+
+
+def test_d2_releases_that_lie_together_from_before_are_told_apart_by_their_policies(two_tables: Running) -> None:
+    studio = two_tables
+    studio.ask("POST", "open", {"path": "one.yaml"})
+    assert studio.job(studio.ask("POST", "jobs", {"do": "run"})["number"])["state"] == "done"
+    (made,) = (studio.folder / "releases").iterdir()
+    made.rename(made.with_name("2026-01-01 10.00.00"))
+    studio.edit({"path": ["data", "path"], "value": "two.csv"})  # the policy now speaks of the other table
+    assert studio.ask("GET", "runs")["runs"] == []
+    studio.ask("POST", "policy/undo")
+    assert len(studio.ask("GET", "runs")["runs"]) == 1
+
+
+def test_d2_a_change_meant_for_one_table_never_reaches_another(two_tables: Running) -> None:
+    studio = two_tables
+    first = studio.ask("POST", "open", {"path": "one.yaml"})
+    late = {"number": first["project"]["number"], "changes": [{"path": ["seed"], "value": 9}], "words": "late"}
+    studio.ask("POST", "open", {"path": "two.yaml"})
+    studio.ask("POST", "policy/edit", late, expect=409)
+    studio.ask("PUT", "policy/text", {"number": late["number"], "text": SMALL}, expect=409)
+    shown = studio.own(**{"kveil-opening": str(first["opening"])})
+    assert studio.raw("GET", "/api/values?column=ill", shown)[0] == 409
+    assert (studio.folder / "two.yaml").read_text() == SMALL.replace("NAME", "two")
+
+
+def test_d2_what_was_said_of_a_policy_that_has_changed_since_is_known_as_that(two_tables: Running) -> None:
+    studio = two_tables
+    studio.ask("POST", "open", {"path": "one.yaml"})
+    studio.edit({"path": ["attributes", "age", "hierarchy", "intervals", "to"], "value": 22})
+    for kind in ("run", "risk"):
+        assert studio.job(studio.ask("POST", "jobs", {"do": kind})["number"])["state"] == "refused"
+    assert all(job["current"] for job in studio.ask("GET", "state")["jobs"])
+    studio.edit({"path": ["attributes", "age", "hierarchy", "intervals", "to"], "value": 99})
+    assert not any(job["current"] for job in studio.ask("GET", "state")["jobs"])
+
 
 # D3: labels that are true when read
 
@@ -297,6 +382,72 @@ def test_d4_check_says_why_a_promise_is_impossible_as_anonymize_does(
     made = run("anonymize", path, "-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json")
     assert made.code == 1
     assert promise["why"] in made.err
+
+
+FEW = (
+    "kveil: 1\ndata: {path: few.csv}\nattributes:\n  age: {role: quasi-identifier}\n  sick: {role: sensitive}\n"
+    "  ill: {role: sensitive}\n  same: {role: sensitive}\nprivacy:\n  - {model: k-anonymity, k: 2}\n"
+)
+
+
+@pytest.fixture
+def few_values(tmp_path: Path) -> Iterator[Running]:
+    """A studio with a table whose protected columns have two values, four uneven ones, and one."""
+    ills = ["flu"] * 45 + ["gout"] * 9 + ["cold"] * 4 + ["cough"] * 2
+    rows = "".join(f"{20 + i % 2},{'yn'[i % 2]},{ill},x\n" for i, ill in enumerate(ills))
+    (tmp_path / "few.csv").write_text(f"age,sick,ill,same\n{rows}")
+    (tmp_path / "few.yaml").write_text(FEW)
+    running = start(tmp_path)
+    try:
+        running.enter()
+        running.ask("POST", "open", {"path": "few.yaml"})
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.mark.parametrize(
+    ("asked", "proposed"),
+    [
+        ({"model": "l-diversity", "sensitive": "sick", "l": 3}, {"l": 2}),
+        ({"model": "l-diversity", "sensitive": "ill", "l": 3}, {"l": 3}),
+        ({"model": "l-diversity", "sensitive": "ill", "l": 9}, {"l": 4}),
+        ({"model": "l-diversity", "sensitive": "ill", "l": 3, "variant": "entropy"}, {"l": 2}),
+        ({"model": "l-diversity", "sensitive": "ill", "l": 3, "variant": "frequency"}, None),
+        ({"model": "l-diversity", "sensitive": "ill", "l": 3, "variant": "recursive", "c": 4}, {"l": 2}),
+        ({"model": "l-diversity", "sensitive": "same", "l": 3}, None),
+        ({"model": "p-sensitive", "sensitive": "same", "p": 2}, None),
+        ({"model": "p-sensitive", "sensitive": "ill", "p": 7}, {"p": 4}),
+        ({"model": "alpha-k", "sensitive": "ill", "alpha": 0.5, "k": 5}, {"alpha": "0.75"}),
+        ({"model": "alpha-k", "sensitive": "sick", "alpha": 0.5, "k": 500}, {"k": 60}),
+        ({"model": "t-closeness", "sensitive": "ill", "t": 0.2}, {"t": 0.2}),
+        ({"model": "k-anonymity", "k": 1000}, {"k": 60}),
+    ],
+)
+def test_d4_the_studio_proposes_what_the_column_can_give(few_values: Running, asked: object, proposed: object) -> None:
+    answer = few_values.ask("POST", "proposal", {"model": asked})
+    assert isinstance(asked, dict)
+    if proposed is None:
+        assert answer["model"] is None
+        assert "few.csv has" in answer["why"]
+        return
+    assert isinstance(proposed, dict)
+    kept = {key: value for key, value in answer["model"].items() if key not in ("k", *proposed)}
+    assert {key: answer["model"][key] for key in proposed} == proposed
+    assert kept == {key: value for key, value in asked.items() if key not in ("k", *proposed)}
+    assert (answer["why"] is None) == (answer["model"] == asked)
+    few_values.edit({"path": ["privacy"], "value": [{"model": "k-anonymity", "k": 2}, answer["model"]]})
+
+
+def test_d4_the_check_names_the_promise_at_fault(few_values: Running) -> None:
+    promise = {"model": "l-diversity", "sensitive": "sick", "l": 3}
+    few_values.edit({"path": ["privacy"], "value": [{"model": "k-anonymity", "k": 2}, promise]})
+    until = time.monotonic() + 60
+    while (check := few_values.ask("GET", "state")["check"])["state"] == "running" and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not check["possible"]
+    assert [each["privacy"] for each in check["impossible_promises"]] == [1]
+    assert "2 values of sick, fewer than l = 3" in check["impossible_promises"][0]["why"]
 
 
 # D5: which column gives which back
@@ -922,3 +1073,80 @@ def test_d9_a_text_in_a_pipeline_has_a_sentence_that_tells_no_value() -> None:
     with pytest.raises(ValueError, match="encode columns of texts first") as caught:
         Anonymizer(k=2).fit(table)
     assert "secret" not in str(caught.value)
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
+
+
+def test_d9_a_picture_called_a_table_is_no_text_in_any_encoding(tmp_path: Path) -> None:
+    (tmp_path / "photo.csv").write_bytes(PNG)
+    result = run("init", str(tmp_path / "photo.csv"))
+    assert result.code == 2
+    assert "photo.csv is no text, but a file of another kind" in result.err
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp850", "utf-16", "utf-16-le", "shift_jis", "gb18030"])
+def test_d9_texts_of_other_encodings_are_still_told_by_them(tmp_path: Path, encoding: str) -> None:
+    word = "\u4e2d\u6587" if encoding in ("shift_jis", "gb18030") else "Größe"
+    (tmp_path / "t.csv").write_bytes(f"name,n\n{word},1\n".encode(encoding) * 20)
+    result = run("init", str(tmp_path / "t.csv"))
+    assert "it looks like" in result.err
+
+
+def test_d9_a_table_that_cannot_be_opened_is_not_left_behind_and_may_be_told_more_about(tmp_path: Path) -> None:
+    running = start(tmp_path)
+    try:
+        running.enter()
+        octets = running.own(**{"Origin": running.origin, "Content-Type": "application/octet-stream"})
+
+        def drop(name: str, raw: bytes) -> dict[str, object]:
+            status, _, content = running.raw("PUT", f"/api/upload?name={name}", octets, raw)
+            assert status == 422
+            return dict(json.loads(content))
+
+        drop("photo.csv", PNG)
+        drop("empty.csv", b"")
+        drop("double.csv", b"a,a\n1,2\n")
+        told = drop("names.csv", "Größe,Ort\n1,Köln\n2,Bonn\n".encode("cp1252"))
+        assert running.ask("GET", "files")["entries"] == []
+        state = running.ask("POST", "open", {"path": told["path"], "encoding": told["encoding"]})
+        assert state["project"]["content"]["data"]["encoding"] == "cp1252"
+        assert [entry["name"] for entry in running.ask("GET", "files")["entries"]] == ["names"]
+        drop("photo.csv", PNG)
+    finally:
+        running.stop()
+    assert [path.name for path in tmp_path.iterdir()] == ["names"]
+
+
+def test_d9_what_varies_within_people_is_told_at_once_with_what_to_do(tmp_path: Path) -> None:
+    """One finding for all columns, not one after another, which the page can put right with a click."""
+    rows = "".join(f"{i // 2},{i % 2},{'xy'[i % 2]},{20 + i}\n" for i in range(40))
+    (tmp_path / "panel.csv").write_text(f"pid,job,town,age\n{rows}")
+    text = (
+        "kveil: 1\ndata: {path: panel.csv}\nattributes:\n  pid: {role: individual}\n  job: {role: insensitive}\n"
+        "  town: {role: insensitive}\n  age: {role: quasi-identifier}\nprivacy:\n  - {model: k-anonymity, k: 2}\n"
+    )
+    (tmp_path / "panel.yaml").write_text(text)
+    policy = kveil.Policy.load(tmp_path / "panel.yaml")
+    with pytest.raises(kveil.DataError, match="job and town are insensitive and vary within 20 people") as told:
+        kveil.anonymize(pl.read_csv(tmp_path / "panel.csv"), policy)
+    assert "Give them role sensitive or identifier" in str(told.value)
+    running = start(tmp_path)
+
+    def refused() -> dict[str, object]:
+        until = time.monotonic() + 60
+        while (check := running.ask("GET", "state")["check"])["state"] == "running" and time.monotonic() < until:
+            time.sleep(0.05)
+        return dict(check)
+
+    try:
+        running.enter()
+        running.ask("POST", "open", {"path": "panel.yaml"})
+        assert refused()["disagreement"] == {"columns": ["job", "town"], "generalizable": False}
+        wish = {"number": running.number, "names": ["job", "town"], "role": "sensitive"}
+        running.ask("POST", "policy/roles", wish)
+        assert refused()["disagreement"] == {"columns": ["age"], "generalizable": True}
+        running.edit({"path": ["individual", "conflicts"], "value": "generalize"})
+        assert refused()["state"] == "done"
+    finally:
+        running.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import gzip
 import itertools
@@ -45,12 +46,13 @@ from kveil.flow.steps.request import Request
 from kveil.policy.attributes import Mask
 from kveil.policy.builders import climber
 from kveil.policy.model import Policy
+from kveil.studio.door import Door
 from kveil.words import count
 from made_databases import duckdb_file, sqlite_file
 from naive import people as naive_people
 from places import ROOT
 from running_postgres import REASON, programs, running
-from running_studio import Running, entered
+from running_studio import Running, entered, start
 from strategies import EXPLORE, seeds
 from support import ROWS, refused, run, run_process, write_policy, write_rows
 from two_components import PARTS, broken, random_case
@@ -2218,6 +2220,71 @@ def test_b5_texts_for_missing_stars_and_orders_are_published_where_a_verdict_nee
 
 # B6: the studio's link
 
+
+def test_b6_the_link_stands_in_no_list_of_processes_and_its_page_goes_again(tmp_path: Path) -> None:
+    """A browser that notes how it was started, and what its surroundings were, before it opens the page."""
+    noted, browser = tmp_path / "noted", tmp_path / "browser.sh"
+    browser.write_text(
+        f'#!/bin/sh\ntr "\\0" "\\n" < /proc/$$/cmdline > {noted}.part\nenv >> {noted}.part\nmv {noted}.part {noted}\n'
+    )
+    browser.chmod(0o700)
+    surroundings = {**os.environ, "BROWSER": f"{browser} %s", "TMPDIR": str(tmp_path)}
+    studio = subprocess.Popen(
+        [sys.executable, "-m", "kveil", "studio"],
+        cwd=tmp_path, env=surroundings, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert studio.stdout is not None
+    try:
+        until = time.monotonic() + 60
+        while not noted.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        told = noted.read_text()
+        assert "token" not in told
+        (page,) = tmp_path.glob("kveil-studio-*/open.html")
+        assert page.as_uri() in told.splitlines()
+        assert (page.stat().st_mode & 0o777, page.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+        (link,) = set(re.findall(r"http://[^\"]+\?token=[\w-]+", page.read_text()))
+        assert link not in Path(f"/proc/{studio.pid}/cmdline").read_text()
+        running = Running(studio, link, tmp_path)
+        # as a browser asks for what a file leads to; a strict cookie is then brought only where our own page leads on
+        path, led = link.removeprefix(running.origin), {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+        status, headers, content = running.raw("GET", path, led)
+        assert status == 200
+        assert b'http-equiv="refresh"' in content
+        assert headers["referrer-policy"] == "no-referrer"
+        assert b"token" not in content
+        room = re.search(rb"url=([^\"]+)", content)
+        assert room is not None
+        assert f"Path={room[1].decode()}" in headers["set-cookie"]
+        assert list(tmp_path.glob("kveil-studio-*")) == []
+        assert running.raw("GET", path, led)[0] == 403
+        assert running.raw("GET", "/?token=guess", led)[0] == 403
+    finally:
+        studio.terminate()
+        studio.wait(30)
+        studio.stdout.close()
+
+
+def test_b6_the_page_goes_where_no_browser_ever_opened_it(tmp_path: Path) -> None:
+    surroundings = {**os.environ, "BROWSER": "true %s", "TMPDIR": str(tmp_path)}
+    studio = subprocess.Popen(
+        [sys.executable, "-m", "kveil", "studio"],
+        cwd=tmp_path, env=surroundings, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert studio.stdout is not None
+    try:
+        assert any("token=" in line for line in studio.stdout)
+        until = time.monotonic() + 60
+        while not list(tmp_path.glob("kveil-studio-*/open.html")) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert list(tmp_path.glob("kveil-studio-*/open.html"))
+    finally:
+        studio.terminate()
+        studio.wait(30)
+        studio.stdout.close()
+    assert list(tmp_path.glob("kveil-studio-*")) == []
+
+
 # B7: files that would take all memory
 
 SHEET = (
@@ -2714,6 +2781,49 @@ def test_c9_what_is_printed_as_a_file_tells_a_terminal_nothing(monkeypatch: pyte
 
 
 # C10: odd requests to the studio
+# C10: odd requests to the studio; tests/studio/fuzz_test.py has many more
+
+
+def test_c10_odd_requests_are_refused_in_a_sentence_and_leave_the_terminal_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("age\n1\n2\n")
+    running = start(tmp_path)
+    try:
+        running.enter()
+        running.ask("POST", "open", {"path": "t.csv"})
+        change = running.own(**{"Origin": running.origin, "Content-Type": "application/json"})
+        odd = [
+            running.raw("POST", "/api/open", change, b"[" * 100_000),
+            running.raw("POST", "/api/open", change, json.dumps({"path": "a" * 5000}).encode()),
+            running.raw("GET", f"/api/values?column=age&from={10**26}", running.own()),
+        ]
+        for status, _, content in odd:
+            assert 400 <= status < 500
+            assert json.loads(content)["told"].count(".") >= 1
+            assert b"defect" not in content
+    finally:
+        running.stop()
+    assert capfd.readouterr().err == ""
+
+
+def test_c10_a_defect_is_told_without_what_the_error_says(capfd: pytest.CaptureFixture[str]) -> None:
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        raise ValueError("Jane Roe has HIV")
+
+    async def ask() -> None:
+        door = Door(broken, 1)
+        key = f"{door.cookie}={door.key}".encode()
+        headers = [(b"host", b"127.0.0.1:1"), (b"sec-fetch-site", b"same-origin"), (b"cookie", key)]
+        scope = {"type": "http", "method": "GET", "path": f"{door.room}/api/state", "headers": headers}
+        await door(scope, None, None)  # type: ignore[arg-type]
+
+    asyncio.run(ask())
+    told = capfd.readouterr().err
+    assert "This is a defect of kveil (ValueError" in told
+    assert "Jane" not in told
+    assert told.count("\n") == 1
+
 
 # C11: batches that are applied one after another
 

@@ -4,6 +4,7 @@
     ├── PolicyError       the policy says something that cannot be meant            (exit 2)
     │   └── Refused       an algorithm does not honour a part of the policy         (exit 2)
     ├── DataError         the table does not fit the policy, or cannot be read      (exit 2)
+    │   ├── Disagreement  records of one person say different things                (exit 2)
     │   └── FileError     a file cannot be read or written                          (exit 2)
     ├── Cancelled         somebody cancelled the run, or its time was over          (exit 1)
     ├── Unmeetable        the policy is sound, the table readable, the answer is no (exit 1)
@@ -14,6 +15,8 @@ error: those texts quote data.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class KveilError(Exception):
@@ -32,6 +35,19 @@ class Refused(PolicyError):
 
 class DataError(KveilError):
     """A table that does not fit its policy."""
+
+
+class Disagreement(DataError):
+    """Records of one person that differ in ``columns``, which a release about people can show one of.
+
+    ``generalizable`` tells whether the policy may say that what covers all of them is shown; else a column needs
+    another role.
+    """
+
+    def __init__(self, message: str, *, columns: Sequence[str] = (), generalizable: bool = False) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
+        self.generalizable = generalizable
 
 
 class FileError(DataError):

@@ -72,6 +72,21 @@ PROMISES = {
     "kl-diversity": "what somebody has of {sensitive} is shared by at least {k}, and by at most 1/{l} of those alike",
     "k-km-anonymity": "at least {k} look alike in {over}, and any {m} values of {sensitive} one has are shared by {k}",
 }
+ATTACKS = {
+    "prosecutor": "Finding one person's row",
+    "journalist": "Naming the person behind a row",
+    "marketer": "Linking everybody at once",
+    "homogeneity": "Reading a value off a uniform group",
+    "best guess": "Guessing a value",
+    "background knowledge": "Guessing, with one value ruled out",
+    "inconsistency": "Putting a person's rows together",
+    "fingerprint": "Recognizing a person by what they have",
+    "dependencies": "Filling in what depends on what is known",
+    "who is missing": "Guessing about people who are missing",
+    "minimality": "Rerunning kveil on all that is possible",
+    "several releases": "Laying releases side by side",
+    "attacker's file": "Joining a file of the attacker's",
+}
 WORST = {
     "k-anonymity": "smallest group",
     "l-diversity": "least diverse group",

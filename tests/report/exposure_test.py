@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -59,6 +60,16 @@ def test_of_equals_the_first_that_was_played_stands_out() -> None:
     assert worst is not None
     assert (worst.told, worst.before, worst.after, worst.guess) == ("Guessing s by a", 0.9, 0.7, 0.4)
     assert worst.others == 2
+
+
+def test_a_guess_that_is_right_without_any_row_does_not_stand_out() -> None:
+    frequent = replace(guessing(rate(0.953)), guess=0.95)
+    worst = worst_attack(played(linking(rate(0.2)), frequent))
+    assert worst is not None
+    assert (worst.after, worst.guessed) == (0.2, True)
+    alone = worst_attack(played(frequent))
+    assert alone is not None
+    assert (alone.after, alone.guessed) == (0.953, False)
 
 
 def test_an_attack_without_targets_is_none() -> None:

@@ -89,7 +89,7 @@ def test_databases_and_folders_of_files_are_opened_by_clicks(
     page.get_by_text("A server's table, or a pattern of files").click()
     page.get_by_label("Address or pattern").fill("postgresql://ann:Geheim9@localhost/clinic?table=visits")
     page.get_by_role("button", name="Open it").click()
-    expect(page.locator(".toast")).to_contain_text("a password does not belong into an address")
+    expect(page.get_by_role("alert")).to_contain_text("a password does not belong into an address")
     page.get_by_label("Address or pattern").fill("parts/*.parquet")
     page.get_by_role("button", name="Open it").click()
     page.wait_for_selector("table.columns")

@@ -16,7 +16,7 @@ from kveil.attacker.link import linking
 from kveil.attacker.minimality import Remake, minimality
 from kveil.attacker.missing import who_is_missing
 from kveil.attacker.person_rows import inconsistency
-from kveil.attacker.sentences import TITLES, knowledge_in_words, names_in_words, sentence
+from kveil.attacker.sentences import knowledge_in_words, names_in_words, sentence
 from kveil.attacker.several import SideBySide, several_releases
 from kveil.attacker.world import World, world_of
 from kveil.files import Source
@@ -24,7 +24,7 @@ from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.progress import Progress, Stage, silent
 from kveil.stopping import check_cancelled
-from kveil.words import plural_of
+from kveil.words import ATTACKS, plural_of
 
 PlayAttack = Callable[[], Sequence[Attack]]
 MOST_OTHERS = 3
@@ -130,5 +130,5 @@ def _in_words(attack: Attack, world: World) -> Attack:
         knowing = knowledge_in_words(attack.items)
     else:
         knowing = names_in_words(attack.attributes, world.policy.quasi_identifiers)
-    known = replace(attack, title=TITLES[attack.attack], knowing=knowing)
+    known = replace(attack, title=ATTACKS[attack.attack], knowing=knowing)
     return replace(known, sentence=sentence(known, world.noun, world.people))

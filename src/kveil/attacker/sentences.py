@@ -20,22 +20,6 @@ from kveil.attacker.attacks import (
 from kveil.attacker.rate import Rate
 from kveil.words import count, listing, plural_of
 
-TITLES = {
-    "prosecutor": "Finding one person's row",
-    "journalist": "Naming the person behind a row",
-    "marketer": "Linking everybody at once",
-    "homogeneity": "Reading a value off a uniform group",
-    "best guess": "Guessing a value",
-    "background knowledge": "Guessing, with one value ruled out",
-    "inconsistency": "Putting a person's rows together",
-    "fingerprint": "Recognizing a person by what they have",
-    "dependencies": "Filling in what depends on what is known",
-    "who is missing": "Guessing about people who are missing",
-    "minimality": "Rerunning kveil on all that is possible",
-    "several releases": "Laying releases side by side",
-    "attacker's file": "Joining a file of the attacker's",
-}
-
 
 def percent(share: float) -> str:
     """Return a share for people: ``3.1 %``, never 0 or 100 where it is not."""

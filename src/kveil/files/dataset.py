@@ -25,7 +25,10 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what Hive and Spark call a folder of 
 
 def is_dataset(path: Path) -> bool:
     """Tell whether a path names several files: it is a folder, or a pattern that is no file itself."""
-    return path.is_dir() or (has_magic(str(path)) and not path.exists())
+    try:
+        return path.is_dir() or (has_magic(str(path)) and not path.exists())
+    except OSError:  # a name too long, say, which is told where the file is read
+        return False
 
 
 def dataset_files(path: Path) -> list[Path]:
@@ -34,7 +37,10 @@ def dataset_files(path: Path) -> list[Path]:
     What begins with a dot or an underscore is left out: Spark writes such files beside those of a table.
     """
     if path.is_dir():
-        inside = [file.relative_to(path) for file in path.rglob("*") if file.suffix.lower() in ENDINGS]
+        try:
+            inside = [file.relative_to(path) for file in path.rglob("*") if file.suffix.lower() in ENDINGS]
+        except OSError as error:  # of folders that come and go
+            raise FileError(f"{path.name}: the folder cannot be read ({error.strerror}); check the path.") from None
         files = [path / file for file in inside if not any(part[0] in "._" for part in file.parts)]
     else:
         files = [Path(file) for file in glob(str(path), recursive=True)]

@@ -11,6 +11,7 @@ UTF8 = "utf-8"
 MARK = codecs.BOM_UTF8
 # Encodings that tables still come in, those of western Europe first: where two are as likely, the first is named.
 LIKELY = ("cp1252", "cp1250", "cp1251", "cp850", "mac-roman", "shift_jis", "gb18030", "euc_kr")
+MOST_TEXT = 100  # bytes for one that no text has, before bytes are taken for something else
 LOOK = 1 << 16  # bytes around the first one that is no UTF-8
 
 
@@ -50,12 +51,25 @@ def _check_utf8(raw: bytes, name: str) -> None:
 
 
 def _not_utf8(raw: bytes, start: int, name: str) -> FileError:
+    if is_binary(raw):
+        return FileError(f"{name} is no text, but a file of another kind, whatever it is called; choose a table.")
     line = raw.count(b"\n", 0, start) + 1
     likely = likely_encoding(raw, start)
     return FileError(
         f"{name}: line {line} is not UTF-8; it looks like {likely}: write encoding: {likely} under data in the policy "
         f"(kveil init: --encoding {likely}), or save the file as UTF-8."
     )
+
+
+def is_binary(raw: bytes) -> bool:
+    """Tell whether bytes are no text in any encoding, which has few control characters but tabs and ends of lines."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
+    sample = raw[:LOOK]
+    if max(sample[1::2].count(0), sample[::2].count(0)) > len(sample) // 3:  # every other byte, as UTF-16 has it
+        sample = sample.replace(b"\0", b"")
+    controls = sum(sample.count(bytes([byte])) for byte in {*range(32), 127} - {9, 10, 12, 13, 26, 27})
+    return controls * MOST_TEXT > len(sample)
 
 
 def likely_encoding(raw: bytes, start: int) -> str:

@@ -94,6 +94,16 @@ def _broken(name: str) -> FileError:
     return FileError(f"{name}: this is not a whole Excel file; it may be cut off, locked or of another kind.")
 
 
+def sheet_names(raw: bytes, name: str) -> list[str]:
+    """Return the names of a workbook's sheets, in their order."""
+    fastexcel = import_extra(_fastexcel, "Excel files", "fastexcel")
+    check_workbook(raw, name)
+    try:
+        return [str(each) for each in fastexcel.read_excel(raw).sheet_names]
+    except Exception:  # of many kinds, whose texts quote cells
+        raise _broken(name) from None
+
+
 def write_excel(frame: pl.DataFrame, file: IO[bytes]) -> None:
     """Write a table as the only sheet of a workbook, without properties, times or formulas."""
     xlsxwriter = import_extra(_xlsxwriter, "Excel files", "xlsxwriter")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from kveil.free_form import JsonSchema
-from kveil.policy.fields import ANY_TEXT, Names, Number, PolicyPart, Text, Whole, rejection
+from kveil.policy.fields import ANY_TEXT, Names, Number, PathText, PolicyPart, Whole, rejection
 from kveil.policy.numbers import EXACT, coarse_step, show_number
 
 DATE_LEVELS = ("month", "quarter", "year", "decade", "century")
@@ -35,7 +35,7 @@ class HierarchyFile(PolicyPart):
     """A hierarchy in ARX's form: one line per leaf, ``leaf;parent;…;root``."""
 
     form: Literal["file"] = "file"
-    path: Text
+    path: PathText
 
 
 class Intervals(PolicyPart):

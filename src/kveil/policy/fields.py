@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -92,6 +93,12 @@ def _text(value: object) -> object:
     return value
 
 
+def _no_null(path: str) -> str:
+    if "\0" in path:
+        raise PydanticCustomError("text", "a path without a null character")
+    return path
+
+
 def _number(value: object) -> object:
     if isinstance(value, Decimal) and value.is_finite():
         return value
@@ -141,6 +148,7 @@ ANY_TEXT = {"type": ["string", "number", "boolean", "null"], "description": "a t
 
 Text = Annotated[str, BeforeValidator(_text), WithJsonSchema(ANY_TEXT)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts), WithJsonSchema({"type": "array", "items": ANY_TEXT})]
+PathText = Annotated[Text, AfterValidator(_no_null)]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_texts), Field(min_length=1)]
 Number = Annotated[Decimal, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
 Share = Annotated[

@@ -13,7 +13,7 @@ from kveil.free_form import GivenOptions
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
 from kveil.policy.entry_points import ALGORITHM_GROUP, entry_points_of
-from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, rejection
+from kveil.policy.fields import PathText, PolicyPart, Seed, Share, Text, Texts, Whole, rejection
 from kveil.policy.privacy import GENERALIZING, PrivacyModel, TCloseness, sensitive_of
 from kveil.words import did_you_mean
 
@@ -66,7 +66,7 @@ class Data(PolicyPart):
 
         def __init__(self, /, **values: Any) -> None: ...
 
-    path: Text | None = None
+    path: PathText | None = None
     separator: Text | None = None
     missing: Texts = ("",)
     encoding: Text = "utf-8"

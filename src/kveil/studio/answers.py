@@ -11,7 +11,7 @@ from typing import Unpack, cast
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from kveil.errors import KveilError
+from kveil.errors import Disagreement, KveilError
 from kveil.studio.page_data import MoreTold, ToldError
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -36,12 +36,15 @@ def answer_error(error: KveilError) -> ToldError:
     sentence = str(error)
     line = re.search(r"\bline (\d+)\b", sentence)
     encoding = re.search(r"\bit looks like ([\w-]+):", sentence)
-    return {
+    told: ToldError = {
         "told": sentence,
         "kind": type(error).__name__,
         "line": int(line[1]) if line else None,
         "encoding": encoding[1] if encoding else None,
     }
+    if isinstance(error, Disagreement):
+        told["disagreement"] = {"columns": list(error.columns), "generalizable": error.generalizable}
+    return told
 
 
 def tell_again(refused: ToldError) -> Told:
@@ -75,8 +78,11 @@ async def answer_refusal(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(answer_error(error), 422)
 
 
+def tell_defect(error: BaseException) -> None:
+    """Tell the terminal of a defect, by its sentence alone."""
+    sys.stderr.write(f"kveil: {defect_of(error)}\n")
+
+
 async def answer_defect(request: Request, error: Exception) -> JSONResponse:
-    """Answer a request that met a defect; the terminal shows the sentence too."""
-    sentence = defect_of(error)
-    sys.stderr.write(f"kveil: {sentence}\n")
-    return JSONResponse({"told": sentence, "kind": "defect"}, 500)
+    """Answer a request that met a defect; the door tells the terminal."""
+    return JSONResponse({"told": defect_of(error), "kind": "defect"}, 500)

@@ -35,6 +35,7 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
         Route("/api/methods", page.methods),
         Route("/api/files", page.files),
         Route("/api/tables", page.tables),
+        Route("/api/sheets", page.sheets),
         Route("/api/open", page.open_file, methods=["POST"]),
         Route("/api/confirm", page.confirm, methods=["POST"]),
         Route("/api/upload", page.upload, methods=["PUT"]),
@@ -51,10 +52,11 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
         Route("/api/tree", steps.tree),
         Route("/api/tree", steps.change_tree, methods=["POST"]),
         Route("/api/preview", steps.preview, methods=["POST"]),
+        Route("/api/proposal", steps.proposal, methods=["POST"]),
         Route("/api/check", work.check, methods=["POST"]),
         Route("/api/jobs", work.start_job, methods=["POST"]),
-        Route("/api/jobs/{number:int}", work.cancel_job, methods=["DELETE"]),
-        Route("/api/jobs/{number:int}/finish", work.finish_job, methods=["POST"]),
+        Route("/api/jobs/{number}", work.cancel_job, methods=["DELETE"]),
+        Route("/api/jobs/{number}/finish", work.finish_job, methods=["POST"]),
         Route("/api/runs", work.list_runs),
         Route("/api/runs/{run}/sample", work.run_sample),
         Route("/api/runs/{run}/bundle.zip", work.bundle),
@@ -72,8 +74,7 @@ async def _watch(studio: Studio, stop_server: Callable[[], None], *, idle: float
     """Take up what editors change, and stop after an hour without a page and a job."""
     while True:
         await asyncio.sleep(2)
-        if studio.project is not None and studio.project.look():
-            studio.changed()
+        studio.take_up()
         if studio.listeners or studio.jobs.running:
             studio.used = monotonic()
         elif monotonic() - studio.used > idle:

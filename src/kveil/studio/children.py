@@ -19,7 +19,8 @@ from typing import Any
 from kveil.free_form import JsonObject
 from kveil.progress import ProgressLine
 from kveil.studio.answers import Told, tell_again
-from kveil.studio.page_data import ReaderAnswer, ShownJob
+from kveil.studio.basis import Basis
+from kveil.studio.page_data import ReaderAnswer, TellingJob
 
 PATIENCE = 3.0  # seconds between asking a process to end and ending it
 PASSWORD = "PGPASSWORD"  # what PostgreSQL's library reads
@@ -120,7 +121,7 @@ class Job:
     number: int
     kind: str
     arguments: list[str]
-    folder: Path
+    basis: Basis
     _: KW_ONLY
     made: Path | None = None  # the folder of a release, which goes again where there is none
     about: str | None = None  # the release that it looks at
@@ -137,8 +138,8 @@ class Job:
     ended: float | None = None
     began: float = field(default_factory=time)
 
-    def shown(self) -> ShownJob:
-        """Return the job as the page shows it."""
+    def shown(self) -> TellingJob:
+        """Return the job as it tells of itself."""
         return {
             "number": self.number,
             "kind": self.kind,
@@ -170,14 +171,14 @@ class Jobs:
         return [job for job in self.all.values() if job.state in ("running", "finishing")]
 
     async def start(
-        self, kind: str, arguments: list[str], folder: Path, *, made: Path | None = None, about: str | None = None
+        self, kind: str, arguments: list[str], basis: Basis, *, made: Path | None = None, about: str | None = None
     ) -> Job:
-        """Start a command in a folder; its standard output is JSON."""
-        job = Job(len(self.all) + 1, kind, arguments, folder, made=made, about=about)
+        """Start a command in the folder of a policy; its standard output is JSON."""
+        job = Job(len(self.all) + 1, kind, arguments, basis, made=made, about=about)
         self.all[job.number] = job
         job.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "kveil.cli.child", *arguments,
-            stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=folder, start_new_session=True, limit=LINE,
+            stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=basis.policy.parent, start_new_session=True, limit=LINE,
             env=environment(os.environ, server=self.server),
         )  # fmt: skip
         task = asyncio.create_task(self._follow(job))

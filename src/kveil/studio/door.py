@@ -11,15 +11,22 @@ from collections.abc import Callable
 from time import monotonic
 from urllib.parse import parse_qs
 
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kveil.studio.answers import tell_defect
+
 LINK_LASTS = 600.0  # seconds
+MOST_JSON = 50_000_000  # bytes of one request that is no table
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
     "img-src 'self' data:; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'"
+ENTRY = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={room}/">'
+    '<title>kveil studio</title><p>Opening <a href="{room}/">the studio</a>…</p></html>'
+)
 _BODIES = ("application/json", "application/octet-stream")
 
 
@@ -35,12 +42,12 @@ class Door:
         self.room = f"/{secrets.token_urlsafe(16)}"  # cookies know no ports, but paths: others are not sent ours
         self.key = secrets.token_urlsafe(32)
         self.nonce = secrets.token_urlsafe(16)
-        self._links: dict[str, float] = {}  # until when each is good
+        self._links: dict[str, tuple[float, Callable[[], None]]] = {}  # until when each is good, what its use does
 
-    def link(self) -> str:
-        """Return a new address that lets one browser in, once, within ten minutes."""
+    def link(self, *, used: Callable[[], None] = lambda: None) -> str:
+        """Return a new address that lets one browser in, once, within ten minutes; ``used`` is called when it does."""
         token = secrets.token_urlsafe(32)
-        self._links[token] = self.now() + LINK_LASTS
+        self._links[token] = self.now() + LINK_LASTS, used
         return f"http://{self.hosts[0]}/?token={token}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,14 +73,18 @@ class Door:
             await entry(scope, receive, sealed)
             return
         path = scope["path"].removeprefix(self.room)
-        await self.app({**scope, "path": path, "raw_path": path.encode()}, receive, sealed)
+        try:
+            await self.app({**scope, "path": path, "raw_path": path.encode()}, receive, sealed)
+        except Exception as error:  # the page has its answer; a server's log would quote what the error says, and data
+            tell_defect(error)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         """Return why a request is not let in at all; None where it may come from our own page."""
         if headers.get("host") not in self.hosts:
             return PlainTextResponse("This server answers to its own address only.", 421)
         site, method = headers.get("sec-fetch-site"), scope["method"]
-        navigates = headers.get("sec-fetch-mode") == "navigate" and method == "GET" and site == "none"
+        navigates = headers.get("sec-fetch-mode") == "navigate" and method == "GET"
+        navigates = navigates and (site == "none" or bool(_token(scope)))  # a link proves itself, wherever it stands
         if site != "same-origin" and not navigates:
             return PlainTextResponse("Only the studio's own page may ask this.", 403)
         if method not in ("GET", "POST", "PUT", "DELETE"):
@@ -81,16 +92,22 @@ class Door:
         if method != "GET":
             if headers.get("origin") not in [f"http://{host}" for host in self.hosts]:
                 return PlainTextResponse("Only the studio's own page may change something.", 403)
-            if headers.get("content-type", "").split(";")[0].strip() not in _BODIES:
+            kind = headers.get("content-type", "").split(";")[0].strip()
+            if kind not in _BODIES:
                 return PlainTextResponse("Send JSON, or octets.", 415)
+            size = headers.get("content-length", "0")
+            if kind == _BODIES[0] and not (size.isdecimal() and len(size) < 12 and int(size) <= MOST_JSON):
+                return PlainTextResponse("This is too much at once; write it into a file, and open that.", 413)
         return None
 
     def _entry(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         """Return the answer to whoever brings the link, or to whoever has no key; None for those who have it."""
-        token = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-        if scope["method"] == "GET" and scope["path"] == "/" and token:
+        token = _token(scope)
+        if token:
             if self._opens(token):
-                answer = RedirectResponse(f"{self.room}/", 303)
+                answer: Response = RedirectResponse(f"{self.room}/", 303)
+                if headers.get("sec-fetch-site") != "none":  # led on by a file: only from a page of ours
+                    answer = HTMLResponse(ENTRY.format(room=self.room))  # will browsers bring a strict cookie
                 answer.set_cookie(self.cookie, self.key, httponly=True, samesite="strict", path=f"{self.room}/")
                 return answer
             return PlainTextResponse(
@@ -108,10 +125,11 @@ class Door:
 
     def _opens(self, token: str) -> bool:
         """Tell whether a token opens the door; it does so once."""
-        self._links = {known: until for known, until in self._links.items() if self.now() < until}
+        self._links = {known: link for known, link in self._links.items() if self.now() < link[0]}
         fitting = [known for known in self._links if secrets.compare_digest(token.encode(), known.encode())]
         for known in fitting:
-            del self._links[known]
+            _, used = self._links.pop(known)
+            used()
         return bool(fitting)
 
     def _has_key(self, headers: dict[str, str]) -> bool:
@@ -132,6 +150,14 @@ class Door:
             b"cache-control": b"no-store",
         }
         return [(name, value) for name, value in all_headers.items() if name not in present]
+
+
+def _token(scope: Scope) -> str:
+    """Return the secret of a link that a request brings, nothing where it brings none."""
+    if scope["method"] != "GET" or scope["path"] != "/":
+        return ""
+    query: bytes = scope.get("query_string", b"")
+    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
 
 
 def report_headers() -> dict[str, str]:

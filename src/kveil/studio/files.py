@@ -15,6 +15,7 @@ DATABASES = {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite", ".duckd
 PARTS = tuple(suffix for suffix, kind in SUFFIXES.items() if kind == "parquet")
 INSTEAD = {"excel": ".xlsx", "spss": ".sav"}  # of a release whose table's own suffix is never written
 POLICIES = (".yaml", ".yml")
+MOST_NAME = 120  # bytes; file systems take 255, and others are made of it
 TREES = (".csv", ".txt", ".tsv")
 
 
@@ -22,8 +23,12 @@ def path_below(root: Path, named: str) -> Path:
     """Return a path that the page named; refuse what leaves the root, by links too, and what is hidden."""
     try:
         path = (root / named).resolve()
+        path.exists()
+    except (ValueError, OSError, RuntimeError):  # a name too long, one with a null in it, links that go round
+        raise Told("There can be no file of this name; choose another one.", status=403) from None
+    try:
         inside = path.relative_to(root)
-    except (ValueError, OSError):
+    except ValueError:
         raise Told(
             "That lies outside the folder the studio was started in; start it there instead.", status=403
         ) from None
@@ -95,7 +100,7 @@ def table_name(given: str) -> str:
         raise Told("A database is opened where it lies, not copied; choose it in the list beside.")
     if not is_table(Path(name)) or not stem_of(name):
         raise Told(f"kveil reads tables that end in {listing(list(TABLES), 40, 'or')}; save it as one of these first.")
-    return name[-120:]
+    return name.encode()[-MOST_NAME:].decode(errors="ignore")
 
 
 def stem_of(name: str) -> str:

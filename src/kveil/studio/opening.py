@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from kveil.free_form import Content
 from kveil.studio.answers import Told
-from kveil.studio.edit import content
+from kveil.studio.edit import Change, content, edit_text
 from kveil.studio.files import DATABASES, POLICIES, fresh_name, is_table, path_below, stem_of
 from kveil.studio.page_data import PolicyFiles, TableAsked
 from kveil.studio.project import Project, save
@@ -24,11 +25,22 @@ MAGIC = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True)
 class FileSaid:
-    """What somebody says of a table that it does not say itself: names of its columns, and its encoding."""
+    """What somebody says of a table that it does not say itself.
+
+    Names of its columns, where it has none, and the lines to ``skip`` then; else the lines ``above`` its names; its
+    encoding; its sheet of a workbook, by name or number.
+    """
 
     columns: list[str] | None = None
     skip: int = 0
     encoding: str | None = None
+    sheet: str | None = None
+    above: int = 0
+
+    @property
+    def layout(self) -> Content:
+        """What a policy says of where the table stands in its file, under `data`."""
+        return ({"sheet": self.sheet} if self.sheet else {}) | ({"skip": str(self.above)} if self.above else {})
 
 
 async def open_policy(studio: Studio, path: Path) -> None:
@@ -93,7 +105,7 @@ async def open_address(studio: Studio, address: str) -> None:
 async def open_table(studio: Studio, folder: Path, named: str, *, said: FileSaid | None = None) -> None:
     """Open a table that a policy in a folder would name so."""
     said = said or FileSaid()
-    known = None if said.columns else _policy_for(studio, folder, named)
+    known = None if said.columns else _policy_for(studio, folder, named, said.layout)
     if known is not None:
         await open_policy(studio, known)
         return
@@ -102,7 +114,7 @@ async def open_table(studio: Studio, folder: Path, named: str, *, said: FileSaid
     if said.columns is not None:
         copy = str(folder / fresh_name(folder, f"{stem_of(named)}-named.csv"))
     studio.tell("working", {"told": f"Looking at the columns of {_shown(named)}…"})
-    data = {"path": named} | ({"encoding": said.encoding} if said.encoding else {})
+    data = {"path": named} | ({"encoding": said.encoding} if said.encoding else {}) | said.layout
     studio.openings += 1
     asked: TableAsked = {"data": data, "folder": str(folder), "names": [], "opened": studio.openings}
     studio.place_table(named, folder)
@@ -118,7 +130,8 @@ async def open_table(studio: Studio, folder: Path, named: str, *, said: FileSaid
         if (folder / file).exists():
             raise Told(f"{file} exists already beside the table; move it away, then open the table again.")
         save(folder / file, text.encode())
-    save(folder / name, suggested["text"].encode())
+    text = edit_text(suggested["text"], [Change(("data", key), value) for key, value in said.layout.items()]).text
+    save(folder / name, text.encode())
     project = Project.opened(folder / name)
     project.suggested = project.noted()
     await studio.begin(project)
@@ -135,12 +148,18 @@ def _is_inside(studio: Studio, path: Path) -> bool:
     return not path.name.startswith(".") and path.is_file() and path.resolve().is_relative_to(studio.root)
 
 
-def _policy_for(studio: Studio, folder: Path, table: str) -> Path | None:
-    """Return the policy in a folder that names a table as its data."""
+def _policy_for(studio: Studio, folder: Path, table: str, layout: Content) -> Path | None:
+    """Return the policy in a folder that names a table as its data, and says the same of where it stands in its file.
+
+    Where nothing is said of that, any policy of the file will do.
+    """
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() in POLICIES and _is_inside(studio, path) and path.stat().st_size < MOST_POLICY:
             with contextlib.suppress(Exception):
-                named = (content(path.read_text(encoding="utf-8-sig")).get("data") or {}).get("path")
+                data = content(path.read_text(encoding="utf-8-sig")).get("data") or {}
+                named = data.get("path")
+                if layout and layout != {key: data[key] for key in ("sheet", "skip") if key in data}:
+                    continue
                 if named == table or (named and "://" not in named + table and _same(folder, named, table)):
                     return path
     return None

@@ -14,13 +14,21 @@ if TYPE_CHECKING:  # the server stays small: what reckons is loaded by the proce
 # ------------------------------------------------------------------------------------------------ refusals
 
 
+class ColumnsAtOdds(TypedDict):
+    """Columns of which a person's records say different things; whether the policy may ask for what covers all."""
+
+    columns: list[str]
+    generalizable: bool
+
+
 class MoreTold(TypedDict, total=False):
-    """What a refusal says besides its sentence: its kind, and the line, the encoding or the file that it is about."""
+    """What a refusal says besides its sentence: its kind, and the line, encoding, file or columns that it is about."""
 
     kind: str
     line: int | None
     encoding: str | None
     path: str
+    disagreement: ColumnsAtOdds
 
 
 class ToldError(MoreTold):
@@ -189,6 +197,13 @@ class NeverKept(TypedDict):
     seconds: float
 
 
+class ProposedPromise(TypedDict):
+    """A promise that the table's rows and values allow, None where they allow none; why not the one asked about."""
+
+    model: Content | None
+    why: str | None
+
+
 class LimitCosts(TypedDict):
     """What each limit costs: who could be kept without it, and with it one step looser."""
 
@@ -247,7 +262,7 @@ class Method(TypedDict):
 # ------------------------------------------------------------------------------------------------ jobs and releases
 
 
-class ShownJob(TypedDict):
+class TellingJob(TypedDict):
     """One run of the command line; ``compared`` has methods that are done, each with the losses of its search."""
 
     number: int
@@ -262,6 +277,20 @@ class ShownJob(TypedDict):
     code: int | None
     run: str | None
     seconds: float
+
+
+class ShownJob(TellingJob):
+    """A job of the open table; ``current`` where nothing that its answer depends on has changed since it began."""
+
+    current: bool
+
+
+class JobElsewhere(TypedDict):
+    """A job that is under way for another table, and the policy that opens this one."""
+
+    kind: str
+    shown: str
+    path: str | None
 
 
 class RunFile(TypedDict):
@@ -332,13 +361,20 @@ class ProjectState(TypedDict):
 
 
 class StudioState(TypedDict):
-    """Everything a page needs to start with; ``words`` where a step was taken back or made again."""
+    """Everything a page needs to start with; ``words`` where a step was taken back or made again.
+
+    Each opening of a table has a number, so that nothing of one table is shown with another; ``told`` counts what pages
+    were told, so that of two states the newer one is known.
+    """
 
     root: str
+    told: int
+    opening: int
     project: ProjectState | None
     table: OpenTable | None
     check: LiveCheck
     jobs: list[ShownJob]
+    elsewhere: list[JobElsewhere]
     command: str | None
     words: NotRequired[str]
 
@@ -351,6 +387,7 @@ class Catalogue(TypedDict):
     tables: list[str]
     promises: JsonObject
     worst: JsonObject
+    attacks: JsonObject
 
 
 # ------------------------------------------------------------------------------------------------ the reader

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from kveil.errors import Refused
 from kveil.files import Source, with_points
-from kveil.free_form import JsonSchema
+from kveil.free_form import Content, JsonSchema
 from kveil.policy.model import Policy
-from kveil.studio.page_data import ComparedRows, LimitCosts, Method, NeverKept
+from kveil.studio.edit import Change, edit_text
+from kveil.studio.page_data import ComparedRows, LimitCosts, Method, NeverKept, ProposedPromise
+from kveil.studio.proposals import weaker_promises
 from kveil.studio.questions import Desk
 from kveil.studio.tables import TableAt
 from kveil.words import plural_of
@@ -80,6 +82,34 @@ class PolicyDesk(Desk):
             "algorithms": able,
             "seconds": perf_counter() - self.reading - started,
         }
+
+    def on_proposal(self, text: str, name: str, folder: str, opened: int, model: Content) -> ProposedPromise:
+        """Return a promise of a kind that the table's rows and values allow: as it is, else the nearest weaker one."""
+        from kveil.algorithms.impossible import promises_beyond_rows, promises_beyond_values
+
+        def said(asked: Content) -> str:
+            everybody = {"model": "k-anonymity", "k": 2}  # who covers what others may know, whatever else is promised
+            return edit_text(text, [Change(("privacy",), [everybody, asked])]).text
+
+        kept = self.encoded, self.held  # of the policy itself, which is asked about again sooner
+        try:
+            table = self._encoded(said(model), name, folder, opened)
+            assert self.held is not None
+            where = self.held.name
+        finally:
+            self.encoded, self.held = kept
+        names = model.get("sensitive")
+        counted = table.sensitive.get(names) if isinstance(names, str) else None
+        values = None if counted is None else counted.known
+        why = None
+        for asked in weaker_promises(model, rows=table.records, values=values):
+            promises = Policy.parse(said(asked), name, Path(folder)).privacy[-1:]
+            alone = table.changed(policy=table.policy.model_copy(update={"privacy": promises}))
+            found = [*promises_beyond_rows(where, alone), *promises_beyond_values(where, alone)]
+            if not found:
+                return {"model": asked, "why": why}
+            why = why or found[0].why
+        return {"model": None, "why": why}
 
     def on_limits(self, text: str, name: str, folder: str, opened: int) -> LimitCosts:
         """Return what each limit costs: who could be kept without it, and with it one step looser."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kveil.errors import FileError, KveilError
+from kveil.free_form import Content
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
@@ -78,6 +79,7 @@ class Project:
     suggested: set[str] = field(default_factory=set)  # notes that kveil wrote, which a decision makes stale
     seen: bytes = b""  # what was last read from, or written to, the disk
     _shown: tuple[tuple[int, dict[str, str]], ProjectState] | None = None  # the state as it was last shown
+    _content: tuple[str, Content] | None = None  # what a text says, for the text that was last asked about
     _trees: dict[tuple[str, str], Lines | None] = field(default_factory=dict)  # by file and when it was changed
 
     @classmethod
@@ -90,6 +92,19 @@ class Project:
     def folder(self) -> Path:
         """The folder that the policy's paths start from."""
         return self.path.parent
+
+    @property
+    def content(self) -> Content:
+        """What the text says, as plain data; nobody changes it."""
+        if self._content is None or self._content[0] != self.text:
+            self._content = self.text, content(self.text)
+        return self._content[1]
+
+    @property
+    def attributes(self) -> Content:
+        """What the text says of each column; nothing where it says that in a form that no policy has."""
+        attributes = self.content.get("attributes")
+        return attributes if isinstance(attributes, dict) else {}
 
     def file(self, name: str) -> str | None:
         """Return a file beside the policy, None where there is none."""
@@ -203,7 +218,7 @@ class Project:
 
     def state(self) -> ProjectState:
         """Return everything the page shows of the policy: text, content, what is wrong with it, steps."""
-        stamps = self._stamps()
+        stamps = self.stamps()
         if self._shown is not None and self._shown[0] == (self.number, stamps):
             return self._shown[1]
         error = None
@@ -219,7 +234,7 @@ class Project:
             "shown": f"{self.folder.name}/{self.path.name}",
             "folder": str(self.folder),
             "text": self.text,
-            "content": content(self.text),
+            "content": self.content,
             "error": error,
             "notes": {name: note.words.replace(CHECK, "") for name, note in notes.items()},
             "deciding": [name for name, note in notes.items() if CHECK in note.words],
@@ -232,10 +247,10 @@ class Project:
         self._shown = ((self.number, stamps), shown)
         return shown
 
-    def _stamps(self) -> dict[str, str]:
+    def stamps(self) -> dict[str, str]:
         """Return when each hierarchy file that the policy names was last changed."""
         found = {}
-        for attribute in (content(self.text).get("attributes") or {}).values():
+        for attribute in self.attributes.values():
             named = attribute.get("hierarchy") if isinstance(attribute, dict) else None
             if isinstance(named, str):
                 try:

@@ -159,6 +159,14 @@ class Desk:
         ]
         return {"columns": source.frame.columns, "rows": rows}
 
+    def on_sheets(self, file: str) -> list[str]:
+        """Return the names of a workbook's sheets."""
+        from kveil.files.excel import sheet_names
+        from kveil.files.reading import read_bytes
+
+        path = Path(file)
+        return sheet_names(read_bytes(path), path.name)
+
     # ------------------------------------------------------------------------------------------ suggesting
 
     def on_tables(self, database: str, system: str) -> list[str]:

@@ -22,6 +22,7 @@ def main() -> None:
     from kveil.studio.policy_questions import PolicyDesk
     from kveil.studio.tables import TableAt
 
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a library that panics quotes what it was working on
     desk = PolicyDesk()
     for line in sys.stdin:
         question = json.loads(line)

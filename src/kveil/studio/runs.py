@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shlex
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
+from urllib.parse import unquote
 
+from kveil.errors import KveilError
 from kveil.free_form import JsonObject
 from kveil.studio.answers import Told
+from kveil.studio.basis import data_of, own_table, table_key
 from kveil.studio.edit import content
+from kveil.studio.files import stem_of
 from kveil.studio.page_data import ListedRun, RunFile
 from kveil.studio.project import Project
 
@@ -17,11 +24,47 @@ PUBLIC_REPORT = "report-public.html"
 PUBLISHED = ("receipt.json", PUBLIC_REPORT)
 PRIVATE = ("owner.json", "account.json", "report.html", "policy.yaml")
 MOST_RUNS = 60
+RELEASES = "releases"
 
 
-def releases(project: Project) -> Path:
-    """Return the folder that releases are made in."""
-    return project.folder / "releases"
+def new_releases(project: Project) -> Path:
+    """Return the folder for a new release: `releases`; where another table's are there, one by the table's name."""
+    own = own_table(project)
+    for name in _names(str(data_of(project.content).get("path") or "")):
+        folder = project.folder / name
+        if all(table == own for table in _tables_in(folder, project.folder)):
+            return folder
+    raise AssertionError("the names have no end")
+
+
+def _names(named: str) -> Iterator[str]:
+    """Return what a folder of releases may be called, beginning with what it should be."""
+    yield RELEASES
+    table = re.search(r"[?&]table=([^&]*)", named)
+    last = unquote(table[1]) if table else named.rstrip("/").rsplit("/", 1)[-1]
+    stem = re.sub(r"[^\w.+-]", "_", stem_of(last) or last)[:60] or "table"
+    yield f"{RELEASES}-{stem}"
+    number = 2
+    while True:
+        yield f"{RELEASES}-{stem}-{number}"
+        number += 1
+
+
+def _tables_in(folder: Path, home: Path) -> Iterator[str | None]:
+    """Return the tables that releases in a folder were made of, by the policy beside each; None where it says none."""
+    for path in folder.iterdir() if folder.is_dir() else []:
+        policy = path / "policy.yaml"
+        if policy.is_file() and not policy.is_symlink():
+            yield _table_said(policy.read_bytes(), home)
+
+
+@lru_cache(256)
+def _table_said(policy: bytes, home: Path) -> str | None:
+    """Return the table that the policy of a release names, which lay in a folder."""
+    try:
+        return table_key(home, data_of(content(policy.decode("utf-8-sig"))))
+    except (KveilError, UnicodeDecodeError, ValueError):
+        return None
 
 
 def run_release(folder: Path) -> Path:
@@ -54,28 +97,8 @@ def files(folder: Path) -> list[RunFile]:
 
 
 def listed_releases(project: Project) -> list[ListedRun]:
-    """Return the releases there are, the newest first, with what each was made with."""
-    found: list[ListedRun] = []
-    folder = releases(project)
-    for path in sorted(folder.iterdir(), reverse=True) if folder.is_dir() and not folder.is_symlink() else []:
-        names = [file["name"] for file in files(path)] if path.is_dir() and not path.is_symlink() else []
-        told = next((name for name in ("account.json", "receipt.json") if name in names), None)
-        release = next((name for name in names if is_release(name)), None)
-        if told is None or release is None or len(found) >= MOST_RUNS:
-            continue
-        with contextlib.suppress(ValueError, OSError):
-            policy = (path / "policy.yaml").read_bytes() if "policy.yaml" in names else b""
-            account = json.loads((path / told).read_bytes())
-            found.append(
-                {
-                    "run": path.name,
-                    "account": account,
-                    "files": files(path),
-                    "command": command(project, f"releases/{path.name}/{release}", weaker=_was_weaker(account)),
-                    "same_policy": policy == project.text.encode(),
-                }
-            )
-    return found
+    """Return the releases of the open table, the newest first, with what each was made with."""
+    return [entry for _, entry in _own_releases(project)]
 
 
 def _was_weaker(account: JsonObject) -> bool:
@@ -85,10 +108,45 @@ def _was_weaker(account: JsonObject) -> bool:
 
 
 def run_folder(project: Project, run: str) -> Path:
-    """Return the folder of a release; only names that the list has are known."""
-    if run not in [entry["run"] for entry in listed_releases(project)]:
-        raise Told("There is no such release any more; load the page again.", status=404)
-    return releases(project) / run
+    """Return the folder of a release of the open table; only names that the list has are known."""
+    for path, entry in _own_releases(project):
+        if entry["run"] == run:
+            return path
+    raise Told("There is no such release any more; load the page again.", status=404)
+
+
+def _own_releases(project: Project) -> list[tuple[Path, ListedRun]]:
+    """Return the newest releases beside a policy that were made of its table, each with its folder."""
+    found: list[tuple[Path, ListedRun]] = []
+    own, now = own_table(project), project.text.encode()
+    for path in sorted(_made_beside(project), key=lambda path: path.name, reverse=True):
+        names = [file["name"] for file in files(path)]
+        told = next((name for name in ("account.json", "receipt.json") if name in names), None)
+        release = next((name for name in names if is_release(name)), None)
+        if told is None or release is None or "policy.yaml" not in names or len(found) >= MOST_RUNS:
+            continue
+        with contextlib.suppress(ValueError, OSError):
+            policy = (path / "policy.yaml").read_bytes()
+            if policy != now and _table_said(policy, project.folder) != own:
+                continue
+            account = json.loads((path / told).read_bytes())
+            target = f"{path.parent.name}/{path.name}/{release}"
+            entry: ListedRun = {
+                "run": path.name,
+                "account": account,
+                "files": files(path),
+                "command": command(project, target, weaker=_was_weaker(account)),
+                "same_policy": policy == now,
+            }
+            found.append((path, entry))
+    return found
+
+
+def _made_beside(project: Project) -> Iterator[Path]:
+    """Return the folders of all releases beside a policy, whatever table they were made of; links are left out."""
+    for folder in project.folder.iterdir() if project.folder.is_dir() else []:
+        if folder.name.split("-")[0] == RELEASES and folder.is_dir() and not folder.is_symlink():
+            yield from (path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
 
 
 def run_file(folder: Path, name: str) -> Path:

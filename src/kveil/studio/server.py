@@ -13,9 +13,10 @@ from pathlib import Path
 import uvicorn
 
 from kveil.errors import FileError, KveilError
-from kveil.studio.answers import Told
+from kveil.studio.answers import Told, tell_defect
 from kveil.studio.app import make_app
-from kveil.studio.door import Door
+from kveil.studio.door import LINK_LASTS, Door
+from kveil.studio.doorway import Doorway
 from kveil.studio.opening import open_path
 from kveil.studio.studio import Studio
 
@@ -28,18 +29,42 @@ class _Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self.studio, self.door, self.given, self.browser = studio, door, given, browser
+        self.doorway: Doorway | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: _tell_of_task(told.get("exception")))
         await super().startup(sockets)
         print_link(self.door, self.studio.root)
         if self.given is not None:
             self.studio.start_task(_opened(self.studio, self.given))
         if self.browser:
-            threading.Thread(target=webbrowser.open, args=(self.door.link(),), daemon=True).start()
+            self._open_browser()
+
+    def _open_browser(self) -> None:
+        def close() -> None:
+            if self.doorway is not None:
+                self.doorway.close()
+
+        try:
+            self.doorway = doorway = Doorway(self.door.link(used=close))
+        except OSError as error:
+            told = f"no browser can be opened, since no file can be written ({error.strerror}); open the link by hand."
+            sys.stderr.write(f"kveil: {told}\n")
+            return
+        asyncio.get_running_loop().call_later(LINK_LASTS, close)
+        threading.Thread(target=webbrowser.open, args=(doorway.address,), daemon=True).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.doorway is not None:
+            self.doorway.close()
         self.studio.end_events()
         await super().shutdown(sockets)
+
+
+def _tell_of_task(error: object) -> None:
+    """Tell of a task that ended with an error which nobody asked about; a trace would quote data."""
+    if isinstance(error, Exception):
+        tell_defect(error)
 
 
 async def _opened(studio: Studio, given: Path) -> None:

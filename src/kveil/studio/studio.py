@@ -1,4 +1,4 @@
-"""The studio's state: an open project, its table, the live check, jobs, and whoever listens to what changes."""
+"""The studio's state: the open table's workplace, jobs of all tables, and whoever listens to what changes."""
 
 from __future__ import annotations
 
@@ -16,29 +16,26 @@ from kveil.errors import KveilError
 from kveil.free_form import Content
 from kveil.studio import runs
 from kveil.studio.answers import Told
+from kveil.studio.basis import basis_of, own_table
 from kveil.studio.children import Job, Jobs, Reader
 from kveil.studio.consent import Consents
-from kveil.studio.edit import Change, content
+from kveil.studio.dropped import DroppedTable
+from kveil.studio.edit import Change
 from kveil.studio.files import release_suffix
 from kveil.studio.page_data import (
     Catalogue,
-    CheckSoon,
-    CheckWhole,
-    LimitCosts,
+    JobElsewhere,
     LiveCheck,
-    NeverKept,
     OpenTable,
-    ReadTable,
+    ShownJob,
     StudioState,
     TableAsked,
-    TableNumbers,
     ToConfirm,
-    UnreadTable,
 )
 from kveil.studio.project import Project, save
+from kveil.studio.workplace import Workplace
 
-WAIT = 0.15  # seconds after a change before the table is asked
-SLOW = 3.0  # seconds; a check that takes longer waits for a click
+MOST_JOBS = 24  # of one table that a page is told of
 
 
 class Studio:
@@ -46,34 +43,80 @@ class Studio:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.project: Project | None = None
+        self.workplace: Workplace | None = None
         self.consents = Consents()
         self.reader = Reader(self.consents.given)
         self.checker = Reader(self.consents.given)  # a process of its own: while it reckons, the other one answers
-        self.jobs = Jobs(lambda job: self.tell("job", job.shown()))
+        self.jobs = Jobs(self._tell_job)
         self.listeners: set[asyncio.Queue[str]] = set()
-        self.table: OpenTable | None = None
-        self.check: LiveCheck = {"state": "none"}
-        self.checking: asyncio.Task[None] | None = None
-        self.took = {"never_kept": 0.0, "limits": 0.0}  # seconds that the last check took, without reading the table
         self.openings = 0  # how often something was opened; a server's table is read again each time
+        self.told = 0  # changes that pages were told of
         self.used = monotonic()
         self.catalogue: Catalogue | None = None
+        self.waiting: DroppedTable | None = None  # for an answer without which it cannot be opened
+
+    # ------------------------------------------------------------------------------------------ the open table
+
+    @property
+    def project(self) -> Project | None:
+        """The open policy."""
+        return None if self.workplace is None else self.workplace.project
+
+    @property
+    def table(self) -> OpenTable | None:
+        """What the open table is."""
+        return None if self.workplace is None else self.workplace.table
+
+    @property
+    def check(self) -> LiveCheck:
+        """How the live check of the open table stands."""
+        return {"state": "none"} if self.workplace is None else self.workplace.check
+
+    @property
+    def opening(self) -> int:
+        """The number of the opening that pages show; 0 before the first one."""
+        return 0 if self.workplace is None else self.workplace.opening
+
+    def place(self) -> Workplace:
+        """Return the open table's workplace; say what to do where no table is open."""
+        if self.workplace is None:
+            raise Told("No table is open yet; choose one on File.", status=409)
+        return self.workplace
+
+    def opened(self) -> Project:
+        """Return the open project; say what to do where there is none."""
+        return self.place().project
+
+    def data(self) -> Content:
+        """Return what the policy says about its table; say what to do where it names none."""
+        return self.place().data()
+
+    def reading(self) -> TableAsked:
+        """Return where the table is and how its texts are read, as the process that holds it asks for it."""
+        return self.place().reading()
 
     # ------------------------------------------------------------------------------------------ telling
 
     def tell(self, kind: str, what: Any) -> None:
-        """Tell every open page that something changed."""
-        message = f"event: {kind}\ndata: {json.dumps(what)}\n\n"
+        """Tell every open page that something changed; numbers say which of two states that a page got is newer."""
+        self.told += 1
+        message = f"id: {self.told}\nevent: {kind}\ndata: {json.dumps(what)}\n\n"
         for queue in self.listeners:
             queue.put_nowait(message)
+
+    def _tell_job(self, job: Job) -> None:
+        """Tell how a job stands: whole to pages that show its table, else only that it is there."""
+        if self._is_here(job):
+            self.tell("job", self.shown_job(job))
+        else:
+            self.tell("elsewhere", self.elsewhere())
 
     async def events(self) -> AsyncIterator[str]:
         """Give one page the present state and then every change."""
         queue: asyncio.Queue[str] = asyncio.Queue()
         self.listeners.add(queue)
         try:
-            yield f"event: hello\ndata: {json.dumps(self.state())}\n\n"
+            yield f"id: {self.told}\nevent: hello\ndata: {json.dumps(self.state())}\n\n"
             while True:
                 try:
                     message = await asyncio.wait_for(queue.get(), 10)
@@ -92,51 +135,66 @@ class Studio:
             queue.put_nowait("")
 
     def state(self) -> StudioState:
-        """Return everything a page needs to start with."""
+        """Return everything a page needs to start with: what belongs to the open table, and nothing of another one."""
         return {
             "root": str(self.root),
+            "told": self.told,
+            "opening": self.opening,
             "project": None if self.project is None else self.project.state(),
             "table": self.table,
             "check": self.check,
-            "jobs": [job.shown() for job in self.jobs.all.values()][-8:],
+            "jobs": self.shown_jobs(),
+            "elsewhere": self.elsewhere(),
             "command": self.command(),
         }
 
     # ------------------------------------------------------------------------------------------ the project
 
-    def opened(self) -> Project:
-        """Return the open project; say what to do where there is none."""
-        if self.project is None:
-            raise Told("No table is open yet; choose one on File.", status=409)
-        return self.project
-
     async def begin(self, project: Project) -> None:
         """Take up a project, and look at its table; the check comes after it, since columns are wanted first."""
         self.openings += 1
-        self.project = project
-        self.table = None
-        self.took = dict.fromkeys(self.took, 0.0)
-        self.changed(checked=False)
-        await self.look_at_table()
-        self.ask_check()
+        self.leave_dropped()
+        if self.workplace is not None:
+            self.workplace.leave_check()
+            project.number = self.workplace.project.number + 1  # a change based on another table's policy is refused
+        place = Workplace(
+            project,
+            self.openings,
+            reader=self.reader,
+            checker=self.checker,
+            consents=self.consents,
+            tell=lambda kind, what: self._tell_of(place, kind, what),
+        )
+        self.workplace = place
+        self.used = monotonic()
+        with contextlib.suppress(Told):
+            self.place_table(str(place.data()["path"]), project.folder)
+        self.tell("hello", self.state())
+        await place.look_at_table()
+        if self.workplace is place:
+            place.ask_check()
 
-    def data(self) -> Content:
-        """Return what the policy says about its table; say what to do where it names none."""
-        data = content(self.opened().text).get("data")
-        if not isinstance(data, dict) or not data.get("path"):
-            raise Told("The policy names no table; choose one on File, or write data.path.", status=409)
-        return data
+    def _tell_of(self, place: Workplace, kind: str, what: Any) -> None:
+        """Tell what became known of a table, while it is the open one."""
+        if place is self.workplace:
+            self.tell(kind, what)
+
+    def leave_dropped(self) -> None:
+        """Take away a dropped table that could not be opened, and that nobody said more about."""
+        if self.waiting is not None:
+            self.waiting.remove()
+            self.waiting = None
 
     def place_table(self, named: str, folder: Path) -> None:
         """Take note where the table is: only for a server that somebody agreed to are children told its password."""
         server = self.consents.covers_server(named, folder)
         self.reader.server = self.checker.server = self.jobs.server = server
 
+    # ------------------------------------------------------------------------------------------ consent
+
     def named_path(self) -> str | None:
         """Return where the policy says that its table is, None where it says nothing."""
-        with contextlib.suppress(Told):
-            return str(self.data()["path"])
-        return None
+        return None if self.workplace is None else self.workplace.named_path()
 
     def agree_to_typed(self, before: str | None) -> None:
         """Take it that somebody agrees to where the table is now, if they have just typed that."""
@@ -147,13 +205,14 @@ class Studio:
 
     async def agree(self, seen: ToConfirm) -> None:
         """Take it that somebody agrees to what the policy names now, if that is what they saw, and read the table."""
-        named, folder = str(self.data()["path"]), self.opened().folder
+        place = self.place()
+        named, folder = str(place.data()["path"]), place.project.folder
         if seen != self.consents.wanted(named, folder):
             raise Told("The policy names something else meanwhile; look at it again.", status=409)
         self.consents.give(named, folder)
         self.place_table(named, folder)
-        await self.look_at_table()
-        self.ask_check()
+        await place.look_at_table()
+        place.ask_check()
 
     def agreed_input(self) -> list[str]:
         """Return what a command is told so that it reads what was agreed to, whatever the policy says by then."""
@@ -162,50 +221,26 @@ class Studio:
             raise Told("Nobody has agreed yet to what the policy reads; look at it on File.", status=409)
         return ["--input", named] if self.consents.covers(named, folder) else []
 
-    def reading(self) -> TableAsked:
-        """Return where the table is and how its texts are read, as the process that holds it asks for it."""
-        project = self.opened()
-        names = list(content(project.text).get("attributes") or {})
-        return {"data": self.data(), "folder": str(project.folder), "names": names, "opened": self.openings}
-
-    async def look_at_table(self) -> None:
-        """Ask what the table is; the answer, or why there is none, is told to every page."""
-        given: Content | None = None
-        try:
-            asked = self.reading()
-            given = asked["data"]
-            found: TableNumbers = await self.reader.ask("table", table=asked)
-            self.table = ReadTable(**found, error=None, given=given)
-        except Told as error:
-            encoding = error.more.get("encoding")
-            self.table = UnreadTable(
-                columns=[], rows=0, name="", given=given, error=error.told, encoding=encoding, confirm=self._wanted()
-            )
-        self.tell("table", self.table)
-
-    def _wanted(self) -> ToConfirm | None:
-        named = self.named_path()
-        return None if named is None else self.consents.wanted(named, self.opened().folder)
-
     # ------------------------------------------------------------------------------------------ changes
 
-    def changed(self, *, checked: bool = True) -> None:
+    def changed(self) -> None:
         """Tell every page the new state, and have it checked soon."""
-        project = self.opened()
+        place = self.place()
         self.used = monotonic()
-        self.tell("project", {**project.state(), "command": self.command()})
+        more = {"opening": place.opening, "command": self.command(), "jobs": self.shown_jobs()}
+        self.tell("project", {**place.project.state(), **more})
         with contextlib.suppress(Told):
-            self.place_table(str(self.data()["path"]), project.folder)
-        if self.table is not None:
-            with contextlib.suppress(Told):
-                if self.data() != self.table["given"]:
-                    self.start_task(self.look_at_table())
-        if checked:
-            self.ask_check()
-            return
-        if self.checking is not None:  # it is about what was open before
-            self.checking.cancel()
-        self._checked({"state": "running", "seconds": 0.0})
+            self.place_table(str(place.data()["path"]), place.project.folder)
+        place.trees = place.project.stamps()
+        if place.has_other_table():
+            self.start_task(place.look_at_table())
+        place.ask_check()
+
+    def take_up(self) -> None:
+        """Take up what editors changed: the policy's text, its trees, or the table itself."""
+        place = self.workplace
+        if place is not None and (place.project.look() or place.has_other_trees() or place.has_other_table()):
+            self.changed()
 
     def start_task(self, work: Any) -> None:
         """Start work that goes on beside what asked for it, and keep it from being collected until it ends."""
@@ -222,64 +257,35 @@ class Studio:
         self.agree_to_typed(before)
         self.changed()
 
-    # ------------------------------------------------------------------------------------------ the live check
-
-    def ask_check(self, *, wanted: bool = False) -> None:
-        """Check the policy against its table soon; what takes long only where somebody asks for it."""
-        if self.checking is not None and not self.checking.done():
-            self.checking.cancel()
-        if self.took["never_kept"] > SLOW and not wanted:
-            self._checked({"state": "stale", "seconds": self.took["never_kept"]})
-            return
-        self._checked({"state": "running", "seconds": self.took["never_kept"]})
-        self.checking = asyncio.ensure_future(self._check(wanted=wanted))
-
-    def _checked(self, check: LiveCheck) -> None:
-        self.check = check
-        self.tell("check", check)
-
-    async def _check(self, *, wanted: bool) -> None:
-        """Ask who can never be kept and tell it at once; then whose fault it is, which takes longer."""
-        await asyncio.sleep(0 if wanted else WAIT)
-        number = self.opened().number
-        try:
-            never_kept: NeverKept = await self._asked_to_check("never_kept")
-            whole = wanted or self.took["limits"] <= SLOW
-            soon: CheckSoon = {
-                "state": "done",
-                "number": number,
-                "whole": False,
-                "looking": whole,
-                "attributes": [],
-                **never_kept,
-                "seconds_of_limits": self.took["limits"],
-            }
-            self._checked(soon)
-            if whole:
-                limits: LimitCosts = await self._asked_to_check("limits")
-                done = CheckWhole(state="done", number=number, whole=True, looking=False, **never_kept, **limits)
-                self._checked(done)
-        except Told as error:
-            self._checked({"state": "refused", "number": number, "told": error.told, **error.more})
-
-    async def _asked_to_check(self, question: str) -> Any:
-        """Ask the process that checks; a change of the policy cancels this, so that no old answer is told."""
-        project = self.opened()
-        answer = await self.checker.ask(
-            question,
-            text=project.text,
-            name=project.path.name,
-            folder=str(project.folder),
-            opened=self.openings,
-        )
-        self.took[question] = answer["seconds" if question == "never_kept" else "seconds_of_limits"]
-        return answer
-
     # ------------------------------------------------------------------------------------------ runs
 
     def command(self) -> str | None:
         """Return the command that makes the same release as a run would now."""
         return None if self.project is None else runs.command(self.project, f"release{self._suffix()}")
+
+    def _is_here(self, job: Job) -> bool:
+        """Tell whether a job is about the open table."""
+        project = self.project
+        return project is not None and (job.basis.policy, job.basis.table) == (project.path, own_table(project))
+
+    def shown_job(self, job: Job) -> ShownJob:
+        """Return a job of the open table as the page shows it, and whether it was about the policy as it is now."""
+        return {**job.shown(), "current": job.basis == basis_of(self.opened(), job.kind)}
+
+    def shown_jobs(self) -> list[ShownJob]:
+        """Return the jobs of the open table."""
+        here = [job for job in self.jobs.all.values() if self._is_here(job)]
+        return [self.shown_job(job) for job in here[-MOST_JOBS:]]
+
+    def elsewhere(self) -> list[JobElsewhere]:
+        """Return the jobs that are under way for other tables, with what opens these."""
+        found: list[JobElsewhere] = []
+        for job in self.jobs.running:
+            if not self._is_here(job):
+                policy = job.basis.policy
+                inside = policy.relative_to(self.root).as_posix() if policy.is_relative_to(self.root) else None
+                found.append({"kind": job.kind, "shown": f"{policy.parent.name}/{policy.name}", "path": inside})
+        return found
 
     def _suffix(self) -> str:
         with contextlib.suppress(Told):
@@ -289,25 +295,25 @@ class Studio:
     async def run(self, *, weaker: bool = False) -> Job:
         """Make a release with the policy as it is; a ``weaker`` one may keep less than earlier ones promised."""
         project = self.opened()
-        if any(job.kind == "run" for job in self.jobs.running):
+        if any(job.kind == "run" and self._is_here(job) for job in self.jobs.running):
             raise Told("A release is being made; finish or cancel it first.", status=409)
         given = self.agreed_input()
         name = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
-        folder = runs.releases(project) / name
+        folder = runs.new_releases(project) / name
         try:
             folder.parent.mkdir(mode=0o700, exist_ok=True)
             folder.mkdir(mode=0o700)
         except OSError as error:
             raise Told(f"A folder for the release cannot be made ({error.strerror}); check the disk.") from None
         save(folder / "policy.yaml", project.text.encode())
-        inside = f"releases/{name}"
+        inside = f"{folder.parent.name}/{name}"
         arguments = [
             "anonymize", project.path.name, *given, "--output", f"{inside}/release{self._suffix()}",
             "--receipt", f"{inside}/receipt.json", "--account", f"{inside}/account.json",
             "--owner", f"{inside}/owner.json", "--report", f"{inside}/report.html", "--json", "--progress", "json",
             *(["--weaker"] if weaker else []),
         ]  # fmt: skip
-        return await self.jobs.start("run", arguments, project.folder, made=folder)
+        return await self.jobs.start("run", arguments, basis_of(project, "run"), made=folder)
 
     async def play_attacker(self, run: str) -> Job:
         """Play the attacker against a release, knowing what its promises say somebody may know."""
@@ -318,7 +324,7 @@ class Studio:
             "attack", project.path.name, "--original", str(self.data()["path"]), "--json",
             "--release", str(runs.run_release(folder)), "--owner", str(folder / "owner.json"),
         ]  # fmt: skip
-        return await self.jobs.start("attack", arguments, project.folder, about=run)
+        return await self.jobs.start("attack", arguments, basis_of(project, "attack"), about=run)
 
     async def side_job(self, kind: str, *, algorithms: list[str] | None = None) -> Job:
         """Compare methods, look for rules, or look deeper at the raw table's risk."""
@@ -331,7 +337,7 @@ class Studio:
         arguments = [*commands[kind], *self.agreed_input()]
         if kind == "compare" and algorithms:
             arguments += ["--algorithms", ",".join(algorithms)]
-        return await self.jobs.start(kind, arguments, project.folder)
+        return await self.jobs.start(kind, arguments, basis_of(project, kind))
 
     def job(self, number: int) -> Job:
         """Return a job by its number."""
@@ -358,8 +364,9 @@ class Studio:
 
     async def stop(self) -> None:
         """End everything that was started."""
-        if self.checking is not None:
-            self.checking.cancel()
+        if self.workplace is not None:
+            self.workplace.leave_check()
+        self.leave_dropped()
         await self.jobs.stop()
         await self.reader.stop()
         await self.checker.stop()

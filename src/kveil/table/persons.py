@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.errors import DataError
+from kveil.errors import DataError, Disagreement
 from kveil.files import Source, exact_values, number_texts
 from kveil.kernels.grouping.members import members_by_group
 from kveil.policy.model import Policy
@@ -102,27 +103,36 @@ def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, *
         raise disagreeing_records(where, [n for n, row in zip(names, differs, strict=True) if row.any()], people)
 
 
-def disagreeing_records(where: str, attributes: list[str], people: int) -> DataError:
+def disagreeing_records(where: str, attributes: list[str], people: int) -> Disagreement:
     """Return the error about people whose records disagree on quasi-identifiers."""
-    return DataError(
+    return Disagreement(
         f"{where}: the records of {count(people, 'person')} disagree on {listing(attributes)}; correct them, "
-        "or set individual: {conflicts: generalize}."
+        "or set individual: {conflicts: generalize}.",
+        columns=attributes,
+        generalizable=True,
     )
 
 
 def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
     """Raise DataError where an insensitive attribute varies within a person: one row per person cannot show it."""
+    varying, people = [], np.zeros(len(persons.first), dtype=bool)
     for name in policy.with_role("insensitive"):
         texts, exact = source.texts(name), exact_values(source.column(name))
         first = persons.first[persons.of_record]
         varies = (texts.ne_missing(texts.gather(first)) | exact.ne_missing(exact.gather(first))).to_numpy()
         if varies.any():
-            raise varying_cells(source.name, name, len(np.unique(persons.of_record[varies])))
+            varying.append(name)
+            people[persons.of_record[varies]] = True
+    if varying:
+        raise varying_cells(source.name, varying, int(people.sum()))
 
 
-def varying_cells(where: str, name: str, people: int) -> DataError:
-    """Return the error about an insensitive attribute of which some have more than one value."""
-    return DataError(
-        f"{where}: {name} is insensitive and varies within {count(people, 'person')}; a release "
-        "about people can only show what each has one of. Give it role sensitive or identifier."
+def varying_cells(where: str, names: Sequence[str], people: int) -> Disagreement:
+    """Return the error about insensitive attributes of which some have more than one value."""
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    varies = "varies" if len(names) == 1 else "vary"
+    return Disagreement(
+        f"{where}: {listing(list(names))} {verb} insensitive and {varies} within {count(people, 'person')}; a release "
+        f"about people can only show what each has one of. Give {them} role sensitive or identifier.",
+        columns=names,
     )

@@ -164,7 +164,9 @@ def _check_constant(units: Units, policy: Policy, person: str) -> None:
         varies.append(~f.min(cell).eqNullSafe(f.max(cell)) | ((known > 0) & (known < f.count(f.lit(1)))))
     people = table.frame.groupBy(table.column(person)).agg(*(v.alias(f"v{i}") for i, v in enumerate(varies)))
     with tell_plainly(f"read {table.name}"):
-        told = people.agg(*(f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))).collect()[0]
-    for name, number in zip(names, told, strict=True):
-        if number:
-            raise varying_cells(table.name, name, number)
+        some = f.greatest(*(f.col(f"v{i}").cast("int") for i in range(len(names))), f.lit(0))
+        counts = (f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))
+        told = people.agg(*counts, f.sum(some)).collect()[0]
+    varying = [name for name, number in zip(names, told, strict=False) if number]
+    if varying:
+        raise varying_cells(table.name, varying, told[len(names)])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import tempfile
 from pathlib import Path
 
 from starlette.requests import Request
@@ -15,9 +13,11 @@ from kveil.policy.model import json_schema
 from kveil.studio import opening
 from kveil.studio.answers import Told
 from kveil.studio.asking import PageBody, body_of, field, studio_of, texts
-from kveil.studio.files import DATABASES, TABLES, fresh_folder, list_folder, path_below, stem_of, table_name
-from kveil.studio.studio import copy_demo
-from kveil.words import PROMISES, WORST
+from kveil.studio.dropped import DroppedTable
+from kveil.studio.files import DATABASES, TABLES, fresh_folder, list_folder, path_below, table_name
+from kveil.studio.studio import Studio, copy_demo
+from kveil.suffixes import SUFFIXES, suffix_of
+from kveil.words import ATTACKS, PROMISES, WORST
 
 STATIC = Path(__file__).parents[1] / "static"
 
@@ -31,8 +31,7 @@ async def page(request: Request) -> Response:
 async def state(request: Request) -> Response:
     """Send everything there is to show."""
     studio = studio_of(request)
-    if studio.project is not None and studio.project.look():
-        studio.changed()
+    studio.take_up()
     return JSONResponse(studio.state())
 
 
@@ -52,7 +51,11 @@ async def open_file(request: Request) -> Response:
     if body.get("address"):
         await opening.open_address(studio, field(body, "address", str).strip())
         return JSONResponse(studio.state())
-    path = path_below(studio.root, field(body, "path", str))
+    named = field(body, "path", str)
+    if studio.waiting is not None and named == studio.waiting.named:
+        await _open_dropped(studio, studio.waiting, _said(body))
+        return JSONResponse(studio.state())
+    path = path_below(studio.root, named)
     if not path.exists():
         raise Told("This file is not there any more; choose another one.", status=404)
     if body.get("table"):
@@ -66,11 +69,17 @@ async def open_file(request: Request) -> Response:
 
 def _said(body: PageBody) -> opening.FileSaid:
     """Return what the page says of a table that it does not say itself."""
-    skip = body.get("skip") or 0
+
+    def lines(name: str) -> int:
+        number = body.get(name) or 0
+        return number if isinstance(number, int) and number > 0 else 0
+
     return opening.FileSaid(
         texts(body, "columns") if body.get("columns") else None,
-        skip if isinstance(skip, int) and skip > 0 else 0,
+        lines("skip"),
         field(body, "encoding", str) if body.get("encoding") else None,
+        field(body, "sheet", str) if body.get("sheet") else None,
+        lines("above"),
     )
 
 
@@ -92,28 +101,54 @@ async def tables(request: Request) -> Response:
     return JSONResponse({"tables": await studio.reader.ask("tables", database=str(path), system=system)})
 
 
+async def sheets(request: Request) -> Response:
+    """List the sheets of a workbook that is to be opened, or of the open table; other files have none."""
+    studio, named = studio_of(request), request.query_params.get("path", "")
+    if studio.waiting is not None and named == studio.waiting.named:
+        path = studio.waiting.file
+    elif named:
+        path = path_below(studio.root, named)
+    else:
+        path = studio.opened().folder / str(studio.data()["path"])
+    if SUFFIXES.get(suffix_of(path)) != "excel":
+        return JSONResponse({"sheets": []})
+    return JSONResponse({"sheets": await studio.reader.ask("sheets", file=str(path))})
+
+
 async def upload(request: Request) -> Response:
-    """Take a dropped table into a folder of its own, and open it."""
+    """Take a dropped table into a folder of its own, and open it; one that cannot be opened is not kept."""
     studio = studio_of(request)
-    name = table_name(request.query_params.get("name", ""))
-    folder = fresh_folder(studio.root, stem_of(name))
-    target = folder / name
-    descriptor, part = tempfile.mkstemp(prefix=".kveil-", dir=folder)
+    dropped = DroppedTable.empty(studio.root, table_name(request.query_params.get("name", "")))
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with dropped.file.open("xb") as file:
+            dropped.file.chmod(0o600)
             async for chunk in request.stream():
                 await asyncio.to_thread(file.write, chunk)
-        os.replace(part, target)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        folder.rmdir()
+    except BaseException as error:
+        dropped.remove()
+        if isinstance(error, OSError):
+            raise Told(f"The table cannot be written ({error.strerror}); make room on the disk.") from None
         raise
-    try:
-        await opening.open_path(studio, target)
-    except Told as error:
-        error.more["path"] = target.relative_to(studio.root).as_posix()
-        raise
+    studio.leave_dropped()
+    await _open_dropped(studio, dropped, opening.FileSaid())
     return JSONResponse(studio.state())
+
+
+async def _open_dropped(studio: Studio, dropped: DroppedTable, said: opening.FileSaid) -> None:
+    """Open a dropped table where it belongs; where it lacks what somebody can say, let it wait for that."""
+    studio.waiting = None
+    target = dropped.settle()
+    try:
+        await opening.open_path(studio, target, said=said)
+    except BaseException as error:
+        dropped.take_back(target)
+        if not isinstance(error, Told):
+            dropped.remove()
+            raise
+        error.more["path"] = dropped.named
+        studio.waiting = dropped
+        raise
+    dropped.remove()
 
 
 async def demo(request: Request) -> Response:
@@ -133,6 +168,7 @@ async def catalogue(request: Request) -> Response:
             "tables": list(TABLES),
             "promises": PROMISES,
             "worst": WORST,
+            "attacks": ATTACKS,
         }
     return JSONResponse(studio.catalogue)
 

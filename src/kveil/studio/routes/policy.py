@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 from kveil.free_form import Content
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, hierarchy_csv, tree_mapping
 from kveil.studio.answers import Told
-from kveil.studio.asking import body_of, field, studio_of, texts
-from kveil.studio.edit import REMOVED, Change, content, edit_text
+from kveil.studio.asking import body_of, field, studio_at, texts
+from kveil.studio.edit import REMOVED, Change, edit_text
 from kveil.studio.files import fresh_name, table_name
 from kveil.studio.page_data import SuggestedSteps
 from kveil.studio.studio import Studio
@@ -20,7 +20,7 @@ from kveil.studio.studio import Studio
 
 async def edit(request: Request) -> Response:
     """Change keys of the policy."""
-    studio, body = studio_of(request), await body_of(request)
+    studio, body = studio_at(request), await body_of(request)
     changes = []
     for change in field(body, "changes", list):
         path = tuple(field(change, "path", list))
@@ -33,7 +33,7 @@ async def edit(request: Request) -> Response:
 
 async def put_text(request: Request) -> Response:
     """Take a text that was typed."""
-    studio, body = studio_of(request), await body_of(request)
+    studio, body = studio_at(request), await body_of(request)
     project = studio.opened()
     project.expect(field(body, "number", int))
     text = field(body, "text", str)
@@ -47,7 +47,7 @@ async def put_text(request: Request) -> Response:
 
 async def undo(request: Request) -> Response:
     """Take the last step back."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     words = studio.opened().undo()
     studio.changed()
     return JSONResponse(studio.state() | {"words": words})
@@ -55,7 +55,7 @@ async def undo(request: Request) -> Response:
 
 async def redo(request: Request) -> Response:
     """Make the step again that was taken back."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     words = studio.opened().redo()
     studio.changed()
     return JSONResponse(studio.state() | {"words": words})
@@ -63,14 +63,15 @@ async def redo(request: Request) -> Response:
 
 async def roles(request: Request) -> Response:
     """Give columns a role; those that others may know get suggested steps where they have none."""
-    studio, body = studio_of(request), await body_of(request)
-    project = studio.opened()
-    project.expect(field(body, "number", int))
+    studio, body = studio_at(request), await body_of(request)
+    project, number = studio.opened(), field(body, "number", int)
+    project.expect(number)
     names, role = texts(body, "names"), field(body, "role", str)
-    said = content(project.text).get("attributes") or {}
+    said = project.attributes
     changes: list[Change] = []
     files: dict[str, str] = {}
-    wanting = [name for name in names if role == "quasi-identifier" and not (said.get(name) or {}).get("hierarchy")]
+    has_steps = {name for name, keys in said.items() if isinstance(keys, dict) and keys.get("hierarchy")}
+    wanting = [name for name in names if role == "quasi-identifier" and name not in has_steps]
     steps = await studio.reader.ask("roles", table=studio.reading(), names=wanting, role=role) if wanting else {}
     for name in names:
         has: Content = said[name] if isinstance(said.get(name), dict) else {}
@@ -85,13 +86,14 @@ async def roles(request: Request) -> Response:
         if found:
             changes.append(Change(("attributes", name, "hierarchy"), written_steps(studio, name, found, files)))
     words = f"{names[0] if len(names) == 1 else f'{len(names)} columns'}: {role}"
-    take_step(studio, changes, words, files)
+    take_step(studio, number, changes, words, files)
     return JSONResponse(studio.state())
 
 
-def take_step(studio: Studio, changes: list[Change], words: str, files: dict[str, str]) -> None:
-    """Make changes and write files as one step."""
+def take_step(studio: Studio, number: int, changes: list[Change], words: str, files: dict[str, str]) -> None:
+    """Make changes and write files as one step, where the policy is still the one that they are for."""
     project = studio.opened()
+    project.expect(number)
     done = edit_text(project.text, changes)
     project.take(project.after_roles(done.text, changes), words, files=files, lost=done.lost)
     studio.changed()
@@ -111,7 +113,7 @@ def written_steps(studio: Studio, name: str, found: SuggestedSteps, files: dict[
 
 async def looks_right(request: Request) -> Response:
     """Take the mark off columns whose suggestion was looked at."""
-    studio, body = studio_of(request), await body_of(request)
+    studio, body = studio_at(request), await body_of(request)
     project = studio.opened()
     project.expect(field(body, "number", int))
     names = texts(body, "names")

@@ -7,18 +7,19 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from kveil.free_form import Content
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, hierarchy_csv, tree_mapping
 from kveil.studio import replant
 from kveil.studio.answers import Told
-from kveil.studio.asking import PageBody, body_of, field, studio_of, texts
-from kveil.studio.edit import Change, content
+from kveil.studio.asking import PageBody, body_of, field, studio_at, texts, whole_number
+from kveil.studio.edit import Change
 from kveil.studio.files import path_below
 from kveil.studio.routes.policy import take_step, written_steps
 from kveil.studio.studio import Studio
 
 
 def _hidden(studio: Studio) -> list[str]:
-    said = content(studio.opened().text).get("attributes") or {}
+    said = studio.opened().attributes
     return [n for n, a in said.items() if isinstance(a, dict) and a.get("role") in ("identifier", "individual")]
 
 
@@ -33,7 +34,7 @@ def _shown(studio: Studio, column: str) -> str:
 
 async def values(request: Request) -> Response:
     """Send values of a column; those of columns that name people only where that was asked for."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     column = request.query_params.get("column", "")
     if column in _hidden(studio) and request.query_params.get("show") != "1":
         return JSONResponse({"hidden": True, "of": 0, "values": []})
@@ -43,7 +44,7 @@ async def values(request: Request) -> Response:
             "values",
             table=studio.reading(),
             column=column,
-            start=int(start) if start.isdecimal() else 0,
+            start=whole_number(start, "place in the list"),
             find=request.query_params.get("find", ""),
         )
     )
@@ -51,14 +52,14 @@ async def values(request: Request) -> Response:
 
 async def sample(request: Request) -> Response:
     """Send the first records, without what names people unless that was asked for."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     hidden = [] if request.query_params.get("show") == "1" else _hidden(studio)
     return JSONResponse(await studio.reader.ask("sample", table=studio.reading(), hidden=hidden))
 
 
 async def bins(request: Request) -> Response:
     """Send the histogram of a column of numbers."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     return JSONResponse(
         await studio.reader.ask(
             "bins", table=studio.reading(), column=_shown(studio, request.query_params.get("column", ""))
@@ -68,9 +69,9 @@ async def bins(request: Request) -> Response:
 
 async def tree(request: Request) -> Response:
     """Send the tree of a column."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     column = request.query_params.get("column", "")
-    attribute = (content(studio.opened().text).get("attributes") or {}).get(column)
+    attribute = studio.opened().attributes.get(column)
     if not isinstance(attribute, dict) or attribute.get("role") not in ("quasi-identifier", "sensitive"):
         raise Told("Only columns that others may know, or that are protected, have steps; give it such a role.")
     answer = await studio.reader.ask(
@@ -84,7 +85,7 @@ async def tree(request: Request) -> Response:
 
 async def preview(request: Request) -> Response:
     """Send what steps would do; nothing is saved."""
-    studio, body = studio_of(request), await body_of(request)
+    studio, body = studio_at(request), await body_of(request)
     answer = await studio.reader.ask(
         "preview",
         table=studio.reading(),
@@ -94,13 +95,29 @@ async def preview(request: Request) -> Response:
     return JSONResponse(answer)
 
 
+async def proposal(request: Request) -> Response:
+    """Send the promise that was asked about, or one that the table allows in its place; nothing is saved."""
+    studio, body = studio_at(request), await body_of(request)
+    project = studio.opened()
+    answer = await studio.checker.ask(
+        "proposal",
+        text=project.text,
+        name=project.path.name,
+        folder=str(project.folder),
+        opened=studio.opening,
+        model=field(body, "model", dict),
+    )
+    return JSONResponse(answer)
+
+
 async def change_tree(request: Request) -> Response:
     """Change a tree: rename, move, group, dissolve, place, paste, import, or make it one that can be changed."""
-    studio, body = studio_of(request), await body_of(request)
-    project = studio.opened()
-    project.expect(field(body, "number", int))
+    studio, body = studio_at(request), await body_of(request)
+    project, number = studio.opened(), field(body, "number", int)
+    project.expect(number)
     column, do = _shown(studio, field(body, "column", str)), field(body, "do", str)
-    attribute = (content(project.text).get("attributes") or {}).get(column) or {}
+    said = project.attributes.get(column)
+    attribute: Content = said if isinstance(said, dict) else {}
     spec = attribute.get("hierarchy")
     files: dict[str, str] = {}
     if do == "import":
@@ -113,7 +130,7 @@ async def change_tree(request: Request) -> Response:
         value = _written(studio, column, spec, new, files)
     changes = [Change(("attributes", column, "hierarchy"), value)]
     changes += _boundary_after(do, attribute.get("boundary"), body, new, column)
-    take_step(studio, changes, f"{column}: {_words(do, body)}", files)
+    take_step(studio, number, changes, f"{column}: {_words(do, body)}", files)
     return JSONResponse(studio.state())
 
 

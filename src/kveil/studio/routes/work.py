@@ -12,21 +12,20 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 
 from kveil.studio import runs
 from kveil.studio.answers import Told
-from kveil.studio.asking import body_of, field, studio_of, texts
+from kveil.studio.asking import body_of, field, studio_at, studio_of, texts, whole_number
 from kveil.studio.door import report_headers
 
 
 async def check(request: Request) -> Response:
     """Check now."""
-    studio = studio_of(request)
-    studio.opened()
-    studio.ask_check(wanted=True)
+    studio = studio_at(request)
+    studio.place().ask_check(wanted=True)
     return JSONResponse({"check": studio.check})
 
 
 async def start_job(request: Request) -> Response:
     """Make a release, compare methods, play the attacker, look for rules or for risk."""
-    studio, body = studio_of(request), await body_of(request)
+    studio, body = studio_at(request), await body_of(request)
     kind = field(body, "do", str)
     if kind == "run":
         job = await studio.run(weaker=body.get("weaker") is True)
@@ -36,13 +35,13 @@ async def start_job(request: Request) -> Response:
         job = await studio.side_job(kind, algorithms=texts(body, "algorithms") if body.get("algorithms") else None)
     else:
         raise Told("The page asked for something this server does not know; load it again.", status=400)
-    return JSONResponse(job.shown())
+    return JSONResponse(studio.shown_job(job))
 
 
 async def finish_job(request: Request) -> Response:
     """Ask for the best so far."""
     studio = studio_of(request)
-    job = studio.job(int(request.path_params["number"]))
+    job = studio.job(whole_number(request.path_params["number"], "number of a job"))
     studio.jobs.finish(job)
     return JSONResponse(job.shown())
 
@@ -50,19 +49,20 @@ async def finish_job(request: Request) -> Response:
 async def cancel_job(request: Request) -> Response:
     """End a job."""
     studio = studio_of(request)
-    job = studio.job(int(request.path_params["number"]))
+    job = studio.job(whole_number(request.path_params["number"], "number of a job"))
     await studio.jobs.cancel(job)
     return JSONResponse(job.shown())
 
 
 async def list_runs(request: Request) -> Response:
     """List the releases."""
-    return JSONResponse({"runs": runs.listed_releases(studio_of(request).opened())})
+    studio = studio_at(request)
+    return JSONResponse({"opening": studio.opening, "runs": runs.listed_releases(studio.opened())})
 
 
 async def run_sample(request: Request) -> Response:
     """Send some records before and after."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     folder = runs.run_folder(studio.opened(), request.path_params["run"])
     answer = await studio.reader.ask(
         "compared",
@@ -70,14 +70,14 @@ async def run_sample(request: Request) -> Response:
         name="policy.yaml",
         folder=str(studio.opened().folder),
         release=str(runs.run_release(folder)),
-        opened=studio.openings,
+        opened=studio.opening,
     )
     return JSONResponse(answer)
 
 
 async def run_file(request: Request) -> Response:
     """Send a file of a release, by a fixed list of names; reports run nothing and reach nothing."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     folder = runs.run_folder(studio.opened(), request.path_params["run"])
     name = request.path_params["file"]
     if name == runs.PUBLIC_REPORT:
@@ -92,7 +92,7 @@ async def run_file(request: Request) -> Response:
 
 async def bundle(request: Request) -> Response:
     """Send what may be published as one file."""
-    studio = studio_of(request)
+    studio = studio_at(request)
     run = request.path_params["run"]
     folder = runs.run_folder(studio.opened(), run)
     await studio.public_report(run)

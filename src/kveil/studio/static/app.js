@@ -51,15 +51,15 @@ function Toast() {
   const { toast } = useStore();
   useEffect(() => {
     if (!toast) return undefined;
-    const timer = setTimeout(() => set({ toast: null }), toast.bad ? 12000 : 4000);
+    const timer = setTimeout(() => set({ toast: null }), 4000);
     return () => clearTimeout(timer);
   }, [toast]);
-  return html`<div aria-live="assertive">${toast && html`<div class="toast"><span>${toast.told}</span>
+  return html`<div aria-live="polite">${toast && html`<div class="toast"><span>${toast.told}</span>
     <button class="tight" onClick=${() => set({ toast: null })}>Close</button></div>`}</div>`;
 }
 
 function App() {
-  const { ready, gone, project, screen, working, broken, folded } = useStore();
+  const { ready, gone, project, opening, screen, working, wrong, broken, folded } = useStore();
   const [history, showHistory] = useState(false);
   useEffect(() => {
     const keys = (event) => {
@@ -94,11 +94,12 @@ function App() {
     </header>
     <div class=${`desk ${project ? (folded ? "folded" : "") : "alone"}`}>
       <main class="work" data-screen=${screen} inert=${broken && screen !== "file"}>
+        ${wrong && html`<div class="notice bad wrong" role="alert"><p>${wrong.told}</p><button class="quiet tight" onClick=${() => set({ wrong: null })}>Close</button></div>`}
         ${working && html`<div class="notice" role="status"><p>${working}</p></div>`}
         ${broken && html`<div class="notice warn"><p>The text at the side is not YAML at the moment, so the form shows what was last saved.</p></div>`}
-        ${!project && screen !== "file" ? html`<h2>${SCREENS.find(([id]) => id === screen)[1]}</h2><p class="lead">No table is open yet. <button class="link" onClick=${() => go("file")}>Choose one first</button>.</p>` : html`<${Screen} key=${screen} />`}
+        ${!project && screen !== "file" ? html`<h2>${SCREENS.find(([id]) => id === screen)[1]}</h2><p class="lead">No table is open yet. <button class="link" onClick=${() => go("file")}>Choose one first</button>.</p>` : html`<${Screen} key=${`${screen} ${opening}`} />`}
       </main>
-      ${project && html`<${Text} key=${project.path} />`}
+      ${project && html`<${Text} key=${opening} />`}
     </div>
     <${Toast} />`;
 }

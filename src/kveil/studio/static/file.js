@@ -1,8 +1,9 @@
 // 1 File: which table shall be published?
 import { html, useEffect, useState } from "./vendor/preact.js";
-import { api, attempt, go, put, set, take, useStore, say, Refused } from "./store.js";
+import { api, attempt, complain, drop, go, put, set, state, take, useStore, Refused } from "./store.js";
 import { count, size, withRole } from "./words.js";
 import { Settings } from "./settings.js";
+import { Elsewhere } from "./elsewhere.js";
 
 const ICONS = {
   folder: "M1.5 3.5h5l1.5 2h6.5v8h-13z", policy: "M3.5 1.5h6l3 3v10h-9zM6 7h4M6 9.5h4M6 12h2.5", table: "M1.5 2.5h13v11h-13zM1.5 6h13M1.5 9.8h13M6 6v7.5",
@@ -10,19 +11,23 @@ const ICONS = {
 };
 const Icon = ({ kind }) => html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>`;
 
+const BOOK = /\.(xlsx|xlsm|xlsb|xls|ods)$/i;
+const LAID = /\.(csv|txt|tsv|xlsx|xlsm|xlsb|xls|ods)(\.gz|\.zst)?$/i; // tables that may have lines above their names
+
 /** Open what a request asks for; where the table lacks something that a person can say, `ask` is told about it. */
 async function opened(work, ask) {
-  set({ working: "Looking at the columns…" });
+  set({ working: "Looking at the columns…", wrong: null });
   let answer = null;
   try { answer = await work(); } catch (error) {
     if (!(error instanceof Refused)) throw error;
     const path = error.answer.path ?? error.path;
     if (ask && path && error.answer.encoding) ask({ path, encoding: error.answer.encoding });
-    else if (ask && path && /--columns|first line/.test(error.message)) ask({ path, names: true });
-    else say(error.message, { bad: true });
+    else if (ask && path && /--columns|first line/.test(error.message)) ask({ path, names: true, told: error.message });
+    else if (ask && path && ["DataError", "FileError"].includes(error.answer.kind) && LAID.test(path) && !/no text, but a file/.test(error.message)) ask({ path, told: error.message });
+    else complain(error.message);
   }
   set({ working: null });
-  if (answer) { take(answer); set({ runs: null }); go(answer.table?.confirm ? "file" : "columns"); }
+  if (answer) { take(answer); go(answer.table?.confirm ? "file" : "columns"); }
   return answer;
 }
 
@@ -58,7 +63,7 @@ function Chooser({ ask }) {
   const look = async (under) => { const answer = await attempt(() => api("GET", `files?under=${encodeURIComponent(under)}`)); if (answer) show(answer); };
   useEffect(() => { look(""); }, []);
   const upload = (file) => file && opened(async () => {
-    const response = await fetch(`api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file });
+    const response = await fetch(`api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", headers: { "content-type": "application/octet-stream", "kveil-opening": String(state.opening) }, body: file });
     const answer = await response.json();
     if (!response.ok) throw new Refused(answer, response.status);
     return answer;
@@ -79,6 +84,49 @@ function Chooser({ ask }) {
       <${Entries} key=${list.under} list=${list} look=${look} ask=${ask} />`}
       <${Address} ask=${ask} />
     </section></div>`;
+}
+
+/** The sheets of a workbook: of a file that is to be opened, or of the open table. */
+function useSheets(path, wanted) {
+  const [sheets, show] = useState([]);
+  useEffect(() => {
+    let on = true;
+    show([]);
+    if (wanted) api("GET", `sheets${path ? `?path=${encodeURIComponent(path)}` : ""}`).then((answer) => on && show(answer.sheets), () => {}); // what is wrong with the file is told already
+    return () => { on = false; };
+  }, [path, wanted]);
+  return sheets;
+}
+
+const SheetChoice = ({ sheets, value, choose }) => html`<label>Sheet <select aria-label="Sheet" value=${value} onChange=${(e) => choose(e.target.value)}>${sheets.map((name) => html`<option value=${name} selected=${name === value}>${name}</option>`)}</select></label>`;
+
+/** Where a table stands in its file, for one that could not be opened: on which sheet, below how many lines. */
+function Laid({ path, told, encoding, ask, close }) {
+  const sheets = useSheets(path, BOOK.test(path));
+  const [sheet, setSheet] = useState("");
+  const [above, setAbove] = useState(0);
+  const again = (wish) => ask({ encoding, ...wish });
+  return html`<form class="card stack" aria-label="Where the table stands" onSubmit=${(e) => { e.preventDefault(); open({ path, encoding, above, ...(sheet ? { sheet } : {}) }, again).then((ok) => ok && close()); }}>
+    <h3>${path} cannot be read as it is</h3>
+    <div class="notice bad"><p>${told}</p></div>
+    <p>Where do the names of its columns stand? A title or remarks above them are left out; the file itself stays as it is.</p>
+    <div class="row">${sheets.length > 1 && html`<${SheetChoice} sheets=${sheets} value=${sheet || sheets[0]} choose=${setSheet} />`}
+    <label>Lines above the names <input type="number" min="0" value=${above} onInput=${(e) => setAbove(Number(e.target.value))} /></label>
+    <button class="main">Open it</button><button type="button" onClick=${close}>Never mind</button></div></form>`;
+}
+
+/** The same for the open table, written into its policy. */
+function Layout() {
+  const { project, table } = useStore();
+  const data = project.content.data ?? {};
+  const path = String(data.path ?? "");
+  const sheets = useSheets("", BOOK.test(path));
+  if (!LAID.test(path) || path.includes("://")) return null;
+  const now = sheets.includes(data.sheet) ? data.sheet : sheets[Number(data.sheet ?? 1) - 1] ?? "";
+  const skip = (text) => text !== String(data.skip ?? 0) && (Number(text) > 0 ? put(["data", "skip"], text, `data: ${text} lines above the names`) : drop(["data", "skip"], "data: no lines above the names"));
+  return html`<div class="row">${sheets.length > 1 && html`<${SheetChoice} sheets=${sheets} value=${now} choose=${(name) => put(["data", "sheet"], name, `data: sheet ${name}`)} />`}
+    ${sheets.length > 1 && !data.sheet && html`<span class="badge warn">one of ${sheets.length} sheets</span>`}
+    <label>Lines above the names of columns <input type="number" min="0" key=${`${data.skip} ${table?.rows}`} defaultValue=${data.skip ?? 0} onBlur=${(e) => skip(e.target.value)} onKeyDown=${(e) => e.key === "Enter" && skip(e.target.value)} /></label></div>`;
 }
 
 function Nameless({ path, encoding, close }) {
@@ -143,12 +191,13 @@ export function FileScreen() {
   const likely = table?.error && table.encoding;
   return html`<h2>Which table shall be published?</h2>
     <p class="lead">The table stays on this machine. kveil makes a second one from it that is safe to publish, and you see every step.</p>
-    ${asked && (asked.names ? html`<${Nameless} ...${asked} close=${close} />` : html`<${Encoded} key=${asked.encoding} ...${asked} ask=${ask} close=${close} />`)}
+    ${asked?.told && html`<${Laid} key=${asked.path} ...${asked} ask=${ask} close=${close} />`}
+    ${asked && !(asked.told && !asked.names) && (asked.names ? html`<${Nameless} ...${asked} close=${close} />` : html`<${Encoded} key=${asked.encoding} ...${asked} ask=${ask} close=${close} />`)}
     ${project && html`<section class="card"><h3>${table?.name || "The table"}</h3>
       ${table?.confirm ? html`<${Confirm} ...${table.confirm} />` : table?.error ? html`<div class="notice bad"><p>${table.error}</p>${likely && html`<div class="row"><button onClick=${() => put(["data", "encoding"], likely, `read as ${likely}`)}>Read it as ${likely}</button></div>`}</div>` : table ? html`<p class="big">${count(table.rows, "record")}, ${count(table.columns.length, "column")}</p>` : html`<p class="soft">Reading the table…</p>`}
-      <div class="stack"><${Missing} />${!table?.error && html`<${Sample} />`}
-      <details><summary>How the file is read</summary><${Settings} under=${["data"]} without=${["missing"]} words="data" /></details></div>
+      <div class="stack"><${Layout} /><${Missing} />${!table?.error && html`<${Sample} />`}
+      <details><summary>How the file is read</summary><${Settings} under=${["data"]} without=${["missing", "sheet", "skip"]} words="data" /></details></div>
       <p><button class="main" onClick=${() => go("columns")}>Go on to the columns</button></p>
     </section>`}
-    <${Chooser} ask=${ask} />`;
+    <${Elsewhere} /><${Chooser} ask=${ask} />`;
 }

@@ -1,10 +1,35 @@
 // 4 Promises: what may somebody know at once, what must not be learned, whose records, rules, how many may be left out.
-import { html, useEffect, useState } from "./vendor/preact.js";
-import { api, attempt, change, go, put, useStore } from "./store.js";
-import { MODELS, SETTINGS, count, listing, sentence, withRole } from "./words.js";
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { Refused, api, attempt, change, complain, go, lastJob, put, set, state, useStore } from "./store.js";
+import { MODELS, SETTINGS, count, letter, listing, sentence, withRole } from "./words.js";
 import { Settings } from "./settings.js";
 
-const letter = (i) => String.fromCharCode(65 + (i % 26));
+
+/** A promise, or the nearest to it that the table's rows and values allow, and why not the promise itself. */
+async function nearest(model) {
+  try { return await api("POST", "proposal", { model }); } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    // the policy is not complete yet, so all that is known is how many values the column has
+    const values = state.table?.columns?.find((column) => column.name === model.sensitive)?.values ?? Infinity;
+    const key = ["l", "p"].find((each) => model[each] !== undefined);
+    if (!key || Number(model[key]) <= values) return { model, why: null };
+    const why = `${model.sensitive} has ${count(values, "value")}, fewer than ${key} = ${model[key]}.`;
+    return { model: values < 2 ? null : { ...model, [key]: values }, why };
+  }
+}
+
+/** What the check found wrong with a promise, and the nearest that the table allows, at a click. */
+function Fault({ index, model, check }) {
+  const found = check.state === "done" ? (check.impossible_promises ?? []).filter((each) => each.privacy === index) : [];
+  if (!found.length) return null;
+  const weaken = async () => {
+    const fitting = await nearest(model);
+    if (fitting.model && fitting.why) savePromises((list) => list.map((each, i) => (i === index ? fitting.model : each)), `promise ${letter(index)}: as far as the table allows`);
+    else complain(fitting.why ?? "The table's values alone allow this promise; loosen a limit, ask for less, or allow more to be left out.");
+  };
+  return html`<div class="notice bad">${found.map((each) => html`<p>${each.why}</p>`)}<div class="row"><button onClick=${weaken}>Ask for as much as the table allows</button></div></div>`;
+}
+
 const savePromises = (make, words) => change((content) => ({ changes: [{ path: ["privacy"], value: make([...(content.privacy ?? [])]) }], words }));
 
 function Setting({ index, name, model }) {
@@ -39,21 +64,25 @@ function Over({ index, model, quasi }) {
 }
 
 function Promise_({ index, model, quasi, secrets, noun, only }) {
+  const { check, promise } = useStore();
+  const here = useRef(null);
+  useEffect(() => { if (promise === index) { here.current.scrollIntoView({ block: "center" }); here.current.focus({ preventScroll: true }); set({ promise: null }); } }, [promise]);
   const kinds = MODELS[model.model]?.keys ?? Object.keys(model).filter((key) => !["model", "attributes"].includes(key));
   const many = ["kl-diversity", "k-km-anonymity"].includes(model.model);
   const chosen = [model.sensitive ?? []].flat();
-  return html`<div class="promise"><span class="letter" aria-hidden="true">${letter(index)}</span>
+  return html`<div class="promise" ref=${here} tabindex="-1" role="group" aria-label=${`Promise ${letter(index)}`}><span class="letter" aria-hidden="true">${letter(index)}</span>
     <div class="stack"><${Over} index=${index} model=${model} quasi=${quasi} />
       ${kinds.includes("sensitive") && html`<div class="row"><span>must not be learned:</span>${many ? html`<span class="chips">${secrets.map((s) => html`<label class="chip"><input type="checkbox" checked=${chosen.includes(s)} disabled=${chosen.length === 1 && chosen[0] === s} onChange=${(e) => { const next = secrets.filter((o) => (o === s ? e.target.checked : chosen.includes(o))); put(["privacy", index, "sensitive"], next.length === 1 ? next[0] : next, `promise ${letter(index)}: ${next.join(", ")}`); }} />${s}</label>`)}</span>`
         : html`<select aria-label=${`Protected column of promise ${letter(index)}`} value=${chosen[0] ?? ""} onChange=${(e) => put(["privacy", index, "sensitive"], e.target.value, `promise ${letter(index)}: ${e.target.value}`)}>${secrets.map((s) => html`<option value=${s} selected=${s === chosen[0]}>${s}</option>`)}</select>`}</div>`}
       <div class="row">${kinds.filter((name) => name !== "sensitive" && (name !== "c" || model.variant === "recursive") && SETTINGS[name]).map((name) => html`<${Setting} key=${name} index=${index} name=${name} model=${model} />`)}</div>
-      <p class="reads">${sentence(model, quasi, noun)} <code class="soft">${model.model}</code></p></div>
+      <p class="reads">${sentence(model, quasi, noun)} <code class="soft">${model.model}</code></p>
+      <${Fault} index=${index} model=${model} check=${check} /></div>
     <button class="quiet" disabled=${only} title=${only ? "A policy needs one promise at least" : "Take this promise away"} aria-label=${`Take promise ${letter(index)} away`} onClick=${() => savePromises((list) => list.filter((_, i) => i !== index), `took promise ${letter(index)} away`)}>✕</button></div>`;
 }
 
 function Rules({ content }) {
   const { jobs } = useStore();
-  const job = jobs.filter((each) => each.kind === "rules").at(-1);
+  const job = lastJob(jobs, "rules");
   const rules = content.dependencies ?? [];
   const [text, type] = useState("");
   const save = (next, words) => change(() => ({ changes: [next.length ? { path: ["dependencies"], value: next } : { path: ["dependencies"] }], words }));
@@ -105,10 +134,11 @@ export function PromisesScreen() {
   const all = privacy.some((m) => !m.attributes || quasi.every((q) => m.attributes.includes(q)));
   const [kind, setKind] = useState("l-diversity");
   const add = (model, words) => savePromises((list) => [...list, model], words);
-  const addSecret = () => {
+  const addSecret = async () => {
     const model = { model: kind, sensitive: secrets[0] };
     for (const key of MODELS[kind].keys) if (SETTINGS[key]?.start !== undefined && key !== "c") model[key] = SETTINGS[key].start;
-    add(model, `promise of ${kind}`);
+    const fitting = await nearest(model);
+    if (fitting.model) add(fitting.model, `promise of ${kind}`); else complain(fitting.why);
   };
   const indexed = privacy.map((model, index) => ({ model, index }));
   const known = indexed.filter(({ model }) => model?.model === "k-anonymity");

@@ -1,6 +1,6 @@
 // 7 Result: what holds, before and after, what was lost, earlier runs, downloads to publish and for you alone.
 import { html, useEffect, useState } from "./vendor/preact.js";
-import { api, attempt, loadRuns, go, useStore } from "./store.js";
+import { api, attempt, lastJob, loadRuns, go, state, useStore } from "./store.js";
 import { Copy } from "./copy.js";
 import { count, number, sentence, share, size, withRole } from "./words.js";
 
@@ -43,17 +43,34 @@ function Earlier({ runs, chosen, choose, other, compareWith }) {
     ${two && one && html`<div class="scroll" tabindex="0" role="region" aria-label="Side by side"><table><caption>Side by side</caption><thead><tr><th></th><th scope="col">${chosen}</th><th scope="col">${other}</th></tr></thead><tbody>${facts.map(([name, of]) => html`<tr><th scope="row">${name}</th><td>${of(one)}</td><td>${of(two)}</td></tr>`)}</tbody></table></div>`}</section>`;
 }
 
+const LEAST_GAIN = 0.1; // of those whom a guess gets wrong, as the report has it
+const title = (a) => state.catalogue?.attacks[a.attack] ?? a.attack;
+const rate = (r) => (r?.targets ? share(r.rate) : "–");
+/** What an attacker knows of somebody: columns, or how much of what the person has. */
+const knows = (a) => (a.items === undefined ? a.knowing : a.items === null ? "everything the person has of it" : `only the ${a.items === 1 ? "rarest value" : `${a.items} rarest values`} of it`);
+/** How much more often an attack is right with the release than by naming the most frequent value. */
+const gain = (a) => (a.after?.targets ? (a.after.rate - (a.guess ?? 0)) / (1 - (a.guess ?? 0) || 1) : -1);
+/** First those that get through, by how often they are right; a guess that is right anyway comes after them. */
+const byDanger = (a, b) => Number(gain(b) >= LEAST_GAIN) - Number(gain(a) >= LEAST_GAIN) || (b.after?.rate ?? 0) - (a.after?.rate ?? 0);
+
+/** The attack that succeeds most, but none that would be right without the release. */
+function Headline({ attacks }) {
+  const [most] = attacks;
+  if (gain(most) < LEAST_GAIN) return html`<p><strong>No attack is right much more often than by guessing alone.</strong></p>`;
+  return html`<p><strong>${title(most)}${most.sensitive ? ` (${most.sensitive})` : ""} succeeds most: right for ${rate(most.after)} now, ${rate(most.before)} before${most.guess === undefined ? "" : `, ${share(most.guess)} by guessing alone`}.</strong></p>`;
+}
+
 function Attacks({ run, same }) {
   const { jobs } = useStore();
-  const job = jobs.filter((each) => each.kind === "attack" && each.run === run).at(-1);
+  const job = lastJob(jobs, "attack", (each) => each.run === run);
   const busy = job?.state === "running";
-  const attacks = job?.result?.attacks ?? [];
+  const attacks = [...(job?.result?.attacks ?? [])].sort(byDanger);
   return html`<section class="card stack"><div class="row end"><h3>What an attacker gets out of it</h3>
       <button disabled=${busy || !same} title=${same ? "" : "The policy has been changed since this release was made"} onClick=${() => attempt(() => api("POST", "jobs", { do: "attack", run }))}>${busy ? "Playing…" : attacks.length ? "Play again" : "Play the attacker"}</button></div>
     <p class="small soft">Tries to find people in the table as it was and in this release, knowing of them what your promises say somebody may know.</p>
     ${job?.state === "refused" && html`<p class="bad">${job.told}</p>`}
-    ${attacks.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Attacks"><table><thead><tr><th scope="col">attack</th><th scope="col">knowing</th><th scope="col" class="n">right before</th><th scope="col" class="n">right now</th></tr></thead>
-      <tbody>${attacks.map((a) => html`<tr><th scope="row">${a.attack}</th><td>${a.knowing}</td><td class="n">${share(a.before?.rate ?? 0)}</td><td class="n">${share(a.after?.rate ?? 0)}</td></tr>`)}</tbody></table></div>
+    ${attacks.length > 0 && html`<${Headline} attacks=${attacks} /><div class="scroll" tabindex="0" role="region" aria-label="Attacks"><table><thead><tr><th scope="col">attack</th><th scope="col">protected column</th><th scope="col">knowing</th><th scope="col" class="n">by guessing</th><th scope="col" class="n">right before</th><th scope="col" class="n">right now</th></tr></thead>
+      <tbody>${attacks.map((a) => html`<tr><th scope="row">${title(a)}</th><td>${a.sensitive ?? ""}</td><td>${knows(a)}</td><td class="n">${a.guess === undefined ? "" : share(a.guess)}</td><td class="n">${rate(a.before)}</td><td class="n">${rate(a.after)}</td></tr>`)}</tbody></table></div>
       <details><summary>In sentences</summary><ul>${attacks.map((a) => html`<li>${a.sentence}</li>`)}</ul></details>`}</section>`;
 }
 

@@ -1,8 +1,9 @@
 // 6 Run and compare: progress, loss falling as a curve, finish now, cancel.
 import { html, useEffect, useState } from "./vendor/preact.js";
-import { api, attempt, change, go, put, set, useStore } from "./store.js";
+import { api, attempt, change, go, lastJob, put, set, useStore } from "./store.js";
 import { count, number, seconds, share, stageInWords } from "./words.js";
 import { Field, Settings } from "./settings.js";
+import { Elsewhere } from "./elsewhere.js";
 
 const isOver = (job) => !["running", "finishing"].includes(job.state);
 
@@ -44,7 +45,7 @@ function Progress({ job }) {
 function Ended({ job }) {
   if (job.state === "done" && job.result) {
     const records = job.result.individuals ?? job.result.records;
-    return html`<div class="notice"><p class="big">✓ Released and verified</p><p>${number(records?.released)} of ${number(records?.input)} ${job.result.individuals ? "people" : "records"}, ${share(job.result.loss?.ncp ?? 0)} of the detail lost, in ${seconds(job.seconds)} with ${job.result.algorithm}.</p>
+    return html`<div class="notice"><p class="big">✓ Released and verified</p>${job.current === false && html`<p>The policy has been changed since; a new release would be made with what it says now.</p>`}<p>${number(records?.released)} of ${number(records?.input)} ${job.result.individuals ? "people" : "records"}, ${share(job.result.loss?.ncp ?? 0)} of the detail lost, in ${seconds(job.seconds)} with ${job.result.algorithm}.</p>
       <div class="row"><button class="main" onClick=${() => { set({ wantedRun: job.run }); go("result"); }}>See the result</button></div></div>`;
   }
   if (job.state === "cancelled") return html`<div class="notice"><p>${job.told}</p></div>`;
@@ -85,7 +86,7 @@ const lostInWords = (row, measure) => (measure === "il" ? number(Math.round(row.
 
 function Compare({ content }) {
   const { jobs } = useStore();
-  const job = jobs.filter((each) => each.kind === "compare").at(-1);
+  const job = lastJob(jobs, "compare");
   const running = job && !isOver(job);
   const measure = job?.result?.loss ?? content.loss ?? "ncp";
   const curves = new Map((job?.compared ?? []).map((row) => [row.algorithm, row.losses]));
@@ -95,6 +96,7 @@ function Compare({ content }) {
     <p class="small soft">Every method makes a release with these promises, each is verified, nothing is written. At most two minutes.</p>
     ${running && html`<${Progress} key=${job.number} job=${job} />`}
     ${job?.state === "refused" && html`<div class="notice bad"><p>${job.told}</p></div>`}
+    ${job && isOver(job) && job.current === false && html`<p class="small soft">This was before the policy was changed; compare again for how it is now.</p>`}
     ${job?.state === "cancelled" && html`<p class="soft">Cancelled${rows.length ? "; these were done" : ""}.</p>`}
     ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table><caption aria-live="polite">${running ? `${count(rows.length, "method")} so far, the smallest loss first` : "The smallest loss first"}</caption><thead><tr><th scope="col">method</th><th scope="col" class="n">detail lost</th><th scope="col"><span class="sr">how it fell</span></th><th scope="col" class="n">left out</th><th scope="col" class="n">groups</th><th scope="col" class="n">time</th><th scope="col"><span class="sr">choose</span></th></tr></thead>
       <tbody>${rows.map((row) => html`<tr key=${row.algorithm}><th scope="row">${row.algorithm}</th>${row.solved ? html`<td class="n">${lostInWords(row, measure)}</td><td><${SmallCurve} losses=${curves.get(row.algorithm)} /></td><td class="n">${share(row.suppressed_share, 2)}</td><td class="n">${number(row.groups)}</td><td class="n">${seconds(row.seconds)}</td><td>${row.algorithm === chosen ? html`<span class="badge good">chosen</span>` : html`<button class="tight" onClick=${() => put(["algorithm"], row.algorithm, `method ${row.algorithm}`)}>Use this<span class="sr"> method: ${row.algorithm}</span></button>`}</td>`
@@ -103,7 +105,7 @@ function Compare({ content }) {
 
 export function RunScreen() {
   const { project, check, jobs, command, table } = useStore();
-  const job = jobs.filter((each) => each.kind === "run").at(-1);
+  const job = lastJob(jobs, "run");
   const busy = job && !isOver(job);
   const [wanted, want] = useState(false);
   const earlier = [].concat(project.content.previous ?? []).length > 0;
@@ -116,6 +118,7 @@ export function RunScreen() {
       ${check.state === "done" && !check.possible && html`<div class="notice warn"><p>The check says that the promises cannot be kept as they are. <button class="link" onClick=${() => go("check")}>See why</button></p></div>`}
       ${earlier && html`<label class="small"><input type="checkbox" checked=${weaker} onChange=${(e) => want(e.target.checked)} /> Allow less than the earlier releases promised; the result says for how many people</label>`}
       <div class="row"><button class="main" disabled=${busy || Boolean(blocked)} onClick=${() => attempt(() => api("POST", "jobs", weaker ? { do: "run", weaker } : { do: "run" }))}>Make the release</button><span class="small soft">the same on the command line: <code>${command}${weaker ? " --weaker" : ""}</code></span></div>
+      <${Elsewhere} />
       <div aria-live="polite">${job && (busy ? html`<${Progress} key=${job.number} job=${job} />` : html`<${Ended} job=${job} />`)}</div></section>
     <${Compare} content=${project.content} />`;
 }

@@ -5,6 +5,7 @@ import { change, useStore } from "./store.js";
 const WORDS = {
   path: ["The table", "from the policy's folder, or absolute"], separator: ["Sign between the fields", "found by itself where it is empty"],
   encoding: ["How the file writes letters", "UTF-8 unless it says otherwise"], decimal: ["Sign before the decimals", "found by itself where it is empty"],
+  sheet: ["Sheet of the workbook", "by name, or by number from 1; the first one where it is empty"], skip: ["Lines above the names of columns", "such as a title; 0 where it is empty"],
   engine: ["Where the table is held", "chosen by itself where it is empty; on the disk, or on a cluster, for tables larger than memory"], local: "in memory", stream: "on the disk (Parquet)", spark: "on a cluster (Apache Spark)",
   key: ["Who somebody is in another table", "an identifier; archives keep a keyed hash of it"],
   previous: ["Earlier releases", "archives, from the policy's folder; the release holds together with them"],

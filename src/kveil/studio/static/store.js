@@ -1,9 +1,13 @@
 // The page's state: what the server holds, shown. One store, one queue of changes, one stream of events.
+// What belongs to a table (its policy, jobs, releases, check) comes with the number of the opening it belongs to, and
+// goes, all of it, when another table is opened; an answer that is about another opening is dropped.
 import { useState, useEffect } from "./vendor/preact.js";
 
 export const state = {
-  ready: false, gone: false, root: "", project: null, table: null, check: { state: "none" }, jobs: [], command: null,
-  catalogue: null, methods: null, toast: null, working: null, broken: null, screen: "file", column: null, runs: null, folded: false,
+  ready: false, gone: false, root: "", catalogue: null, methods: null, toast: null, working: null, wrong: null, screen: "file",
+  folded: false, elsewhere: [], told: 0,
+  opening: 0, project: null, table: null, check: { state: "none" }, jobs: [], command: null, runs: null, wantedRun: null,
+  broken: null, column: null, promise: null, // these belong to the open table
 };
 const listeners = new Set();
 
@@ -36,7 +40,7 @@ export async function api(method, path, body) {
   try {
     response = await fetch(`api/${path}`, {
       method,
-      headers: method === "GET" ? {} : { "content-type": "application/json" },
+      headers: { "kveil-opening": String(state.opening), ...(method === "GET" ? {} : { "content-type": "application/json" }) },
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
     });
   } catch {
@@ -47,35 +51,59 @@ export async function api(method, path, body) {
   return answer;
 }
 
-export function say(told, more = {}) {
-  set({ toast: { told, ...more } });
+/** Say in passing what was done. */
+export function say(told) {
+  set({ toast: { told } });
 }
 
+/** Say above the screen what was refused, until something succeeds, another screen is opened, or it is closed. */
+export function complain(told) {
+  set({ wrong: { told, opening: state.opening } });
+}
+
+/** Take up what the server holds, unless it is older than what is shown. */
 export function take(answer) {
-  set({ root: answer.root, project: answer.project, table: answer.table, check: answer.check, command: answer.command,
-    jobs: answer.jobs });
+  if (answer.told < state.told) return;
+  const another = answer.opening !== state.opening;
+  set({ told: answer.told, root: answer.root, opening: answer.opening, project: answer.project, table: answer.table, check: answer.check,
+    command: answer.command, jobs: answer.jobs, elsewhere: answer.elsewhere,
+    ...(another ? { runs: null, wantedRun: null, broken: null, column: null, promise: null, wrong: null } : {}) });
+  if (another && answer.project) loadRuns();
 }
 
 /** Do something that may be refused; its sentence is shown. Returns the answer, or null. */
 export async function attempt(work) {
+  const { opening } = state;
   try {
-    return await work();
+    const answer = await work();
+    if (opening !== state.opening && answer?.opening !== state.opening) return null; // it is about another table
+    return answer;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
+    const here = opening === state.opening;
     if (error.status === 409) take(await api("GET", "state"));
-    if (error.status) say(error.message, { bad: true });
+    if (error.status && (here || error.status === 409)) complain(error.message);
     return null;
   }
+}
+
+/** The last job of a kind; one that came to nothing counts no more once what it was about has changed. */
+export function lastJob(jobs, kind, fits = () => true) {
+  const job = jobs.filter((each) => each.kind === kind && fits(each)).at(-1);
+  return job?.current === false && ["refused", "cancelled"].includes(job.state) ? undefined : job;
 }
 
 let queue = Promise.resolve();
 
 /** Change the policy, one change after the other; `make` sees the content as it then is. */
 export function change(make, path = "policy/edit") {
+  const { opening } = state;
   const work = queue.then(() => attempt(async () => {
+    if (opening !== state.opening) return null; // it was a change of another table's policy
     const wish = make(state.project.content);
     if (!wish) return null;
     const answer = await api("POST", path, { number: state.project.number, ...wish });
+    set({ wrong: null });
     take(answer);
     return answer;
   }));
@@ -89,6 +117,7 @@ export const drop = (path, words) => change(() => ({ changes: [{ path }], words 
 async function again(path, told) {
   const answer = await attempt(() => api("POST", `policy/${path}`));
   if (!answer) return;
+  set({ wrong: null });
   take(answer);
   say(answer.words ? `${told}: ${answer.words}` : "There is nothing more.");
 }
@@ -96,21 +125,24 @@ export const undo = () => again("undo", "Undone");
 export const redo = () => again("redo", "Done again");
 
 export function go(screen, column) {
-  set({ screen, column: column ?? state.column });
+  set({ screen, column: column ?? state.column, wrong: screen === state.screen ? state.wrong : null });
   location.hash = column ? `${screen}/${encodeURIComponent(column)}` : screen;
 }
 
 function fromHash() {
   const [screen, column] = location.hash.slice(1).split("/");
   const known = ["file", "columns", "steps", "promises", "check", "run", "result"];
-  set({ screen: known.includes(screen) ? screen : state.project ? "columns" : "file",
-    column: column ? decodeURIComponent(column) : state.column });
+  const next = known.includes(screen) ? screen : state.project ? "columns" : "file";
+  set({ screen: next, column: column ? decodeURIComponent(column) : state.column, wrong: next === state.screen ? state.wrong : null });
 }
 
 function listen() {
   const events = new EventSource("api/events");
   let lost = null;
-  const on = (kind, work) => events.addEventListener(kind, (event) => work(JSON.parse(event.data)));
+  const on = (kind, work) => events.addEventListener(kind, (event) => {
+    state.told = Math.max(state.told, Number(event.lastEventId));
+    work(JSON.parse(event.data));
+  });
   events.onopen = () => {
     clearTimeout(lost);
     lost = null;
@@ -119,12 +151,13 @@ function listen() {
   events.onerror = () => {
     lost ??= setTimeout(() => set({ gone: true }), 2500);
   };
-  on("hello", (answer) => { take(answer); set({ ready: true, working: null }); });
-  on("project", (project) => set({ project, command: project.command, working: null }));
+  on("hello", (answer) => { take({ ...answer, told: state.told }); set({ ready: true, working: null }); });
+  on("project", ({ opening, command, jobs, ...project }) => opening === state.opening && set({ project, command, jobs, working: null }));
+  on("elsewhere", (elsewhere) => set({ elsewhere }));
   on("table", (table) => set({ table, working: null }));
   on("check", (check) => set({ check }));
   on("working", ({ told }) => set({ working: told }));
-  on("refused", ({ told }) => { set({ working: null }); say(told, { bad: true }); });
+  on("refused", ({ told }) => { set({ working: null }); complain(told); });
   on("job", (job) => {
     set({ jobs: [...state.jobs.filter((other) => other.number !== job.number), job].sort((a, b) => a.number - b.number) });
     if (job.kind === "run" && job.state === "done") loadRuns();
@@ -133,7 +166,7 @@ function listen() {
 
 export async function loadRuns() {
   const answer = await attempt(() => api("GET", "runs"));
-  if (answer) set({ runs: answer.runs });
+  if (answer?.opening === state.opening) set({ runs: answer.runs });
 }
 
 export async function start() {

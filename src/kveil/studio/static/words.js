@@ -9,6 +9,8 @@ export const ROLES = {
   insensitive: { name: "Harmless", does: "released as it is" },
 };
 
+/** What a promise is called: A, B, … Z, AA, AB, … */
+export const letter = (i) => (i < 26 ? "" : letter(Math.floor(i / 26) - 1)) + String.fromCharCode(65 + (i % 26));
 export const number = (n) => (n === null || n === undefined ? "–" : Number(n).toLocaleString("en"));
 export const count = (n, noun, plural) => `${number(n)} ${n === 1 ? noun : plural ?? `${noun}s`}`;
 export const share = (x, digits = 1) => `${(100 * x).toFixed(digits)} %`;

@@ -5,7 +5,7 @@ import {
   defaultKeymap, indentOnInput, bracketMatching, syntaxHighlighting, HighlightStyle, indentUnit, yaml,
   setDiagnostics, autocompletion, completionKeymap, tags, Annotation,
 } from "./vendor/editor.js";
-import { api, set, state, take, useStore, undo, redo, Refused, say } from "./store.js";
+import { api, set, state, take, useStore, undo, redo, Refused, complain } from "./store.js";
 import { Copy } from "./copy.js";
 import { ROLES, MODELS } from "./words.js";
 
@@ -80,8 +80,11 @@ export function Text() {
   const view = useRef(null);
   const timer = useRef(null);
   const sending = useRef(false);
+  const waiting = useRef(null); // the policy that a text is meant for which is not sent yet
 
   async function send() {
+    const { opening, project: { path } } = state;
+    waiting.current = null;
     const text = view.current.state.doc.toString();
     if (text === state.project.text) { set({ broken: null }); return; }
     sending.current = true;
@@ -93,10 +96,11 @@ export function Text() {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.status === 409) {
+        if (opening !== state.opening) sessionStorage.setItem(KEPT, JSON.stringify({ path, text }));
         take(await api("GET", "state"));
-        say(error.message, { bad: true });
-      } else {
-        sessionStorage.setItem(KEPT, JSON.stringify({ path: state.project.path, text }));
+        complain(error.message);
+      } else if (opening === state.opening) {
+        sessionStorage.setItem(KEPT, JSON.stringify({ path, text }));
         set({ broken: { told: error.message, line: error.answer.line } });
       }
     } finally { sending.current = false; }
@@ -123,6 +127,7 @@ export function Text() {
           EditorView.updateListener.of((update) => {
             if (!update.docChanged || update.transactions.some((t) => t.annotation(fromServer))) return;
             clearTimeout(timer.current);
+            waiting.current = state.project.path;
             timer.current = setTimeout(send, 500);
           }),
         ],
@@ -135,6 +140,14 @@ export function Text() {
       view.current.dispatch({ changes: { from: 0, to: view.current.state.doc.length, insert: kept.text } });
     }
   }, [project, folded]);
+
+  useEffect(() => () => { // another table was opened: what was typed a moment ago belongs to this one, and waits for it
+    clearTimeout(timer.current);
+    const text = view.current?.state.doc.toString();
+    if (waiting.current) sessionStorage.setItem(KEPT, JSON.stringify({ path: waiting.current, text }));
+    view.current?.destroy();
+    view.current = null;
+  }, []);
 
   useEffect(() => {
     if (!view.current || !project || state.broken || sending.current) return;
