@@ -4,6 +4,7 @@ loaded from another address; the repository's files for strangers say what is tr
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -13,6 +14,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 import yaml
 
+import kveil
 from built_site import build_site
 from kveil.version import __version__
 from places import ROOT
@@ -101,6 +103,15 @@ def test_the_reference_shows_what_python_has(site: Path) -> None:
     text = (site / "reference.html").read_text(encoding="utf-8")
     for name in ("kveil.flow.anonymize.anonymize", "kveil.flow.steps.result.Result", "kveil.errors.Unmeetable"):
         assert f'id="{name}"' in text
+
+
+def test_headings_of_the_reference_are_what_a_user_types(site: Path) -> None:
+    headings = re.findall(r"heading: kveil\.(\w+)", (ROOT / "docs" / "reference.md").read_text(encoding="utf-8"))
+    assert len(headings) > 15
+    assert all(hasattr(kveil, name) for name in headings)
+    text = re.sub(r"<[^>]*>", "", (site / "reference.html").read_text(encoding="utf-8"))
+    assert all(f"kveil.{name}" in text for name in headings)
+    assert "kveil.flow." not in text
 
 
 # ---------------------------------------------------------------------------------------------- repository
