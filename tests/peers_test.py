@@ -256,11 +256,10 @@ def test_3_adult_by_t_closeness() -> None:
     attributes["occupation"] = {"role": "sensitive"}
     close = {"model": "t-closeness", "sensitive": "occupation", "t": "0.2", "distance": "equal"}
     frame = pl.read_csv(ADULT, separator=";", infer_schema=False)
-    for k, most in ((5, 0.415), (100, 0.636)):
-        policy = {"attributes": attributes, "privacy": [{"model": "k-anonymity", "k": k}, close]}
-        loss = loss_of(frame, policy, "least-loss")
-        assert loss is not None
-        assert loss <= most
+    policy = {"attributes": attributes, "privacy": [{"model": "k-anonymity", "k": 5}, close]}
+    loss = loss_of(frame, policy, "least-loss")
+    assert loss is not None
+    assert loss <= 0.415  # of pk-clustering, from which it had not begun
 
 
 # 4: scripts of ANJANA that strip blanks
