@@ -7,10 +7,12 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import kveil
+from earlier_releases import past_of, policy_with
 from kveil.algorithms.registry import find
 from kveil.archive import Archived
 from kveil.errors import Unmeetable
@@ -168,3 +170,41 @@ def test_small_tables_against_every_release_there_is(kind: str, algorithm: str) 
     assert solved > 40
     assert missed <= 5
     assert more / solved < 0.3
+
+
+def _farthest(table: Any, past: Past, out: set[int], texts: list[str]) -> float:
+    """Return how far the values of any group are from those of everybody who is shown."""
+    values = [table.sensitive["s"].values[code] for code in table.sensitive["s"].code.tolist()]
+    groups: dict[tuple[int, str], list[str]] = {}
+    for row, text in enumerate(texts):
+        if row not in out:
+            groups.setdefault((int(past.looks[0][row]), text), []).append(values[row])
+    everybody = [value for own in groups.values() for value in own]
+    return max(
+        (
+            sum(abs(own.count(v) / len(own) - everybody.count(v) / len(everybody)) for v in set(everybody)) / 2
+            for own in groups.values()
+        ),
+        default=0,
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "least-loss", "pk-clustering"])
+def test_t_closeness_is_to_those_who_are_shown_in_the_end(algorithm: str) -> None:
+    """Whoever shows nothing but stars is not shown, though they are a group of their own to the search."""
+    far = {"model": "t-closeness", "sensitive": "s", "t": 0.3}
+    solved = 0
+    for seed in range(120):
+        rng = random.Random(seed)
+        now = {f"p{i}": (rng.choice("aabcd"), rng.choice("uuvw")) for i in range(24)}
+        before = {person: (rng.choice("AB"), value) for person, (_, value) in now.items()}
+        table, past = past_of(policy_with(far), now, before)
+        try:
+            solution = attempt_together(table, past, [find(algorithm)], silent).attempt.solution
+        except Unmeetable:
+            continue
+        (shown,) = solution.shown
+        out = set(np.flatnonzero(solution.suppressed_anywhere).tolist())
+        assert _farthest(table, past, out, [shown.labels[code] for code in shown.codes.tolist()]) < 0.3 + 1e-9, seed
+        solved += len(out) < len(now)
+    assert solved > 20

@@ -15,9 +15,12 @@ from kveil.choose import Attempt, attempt
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
+from kveil.models.distributions import distribution_model
+from kveil.models.groups import Groups, Pairs
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import most_suppressed
-from kveil.previous.demands import demand_in_words
+from kveil.policy.privacy import single_sensitive
+from kveil.previous.demands import demand_in_words, value_name
 from kveil.previous.earlier_looks import Past
 from kveil.previous.fixed_attributes import fixed_table
 from kveil.previous.withhold import already_broken, hide_groups, withhold_company
@@ -57,21 +60,26 @@ def attempt_together(table: Table, past: Past, algorithms: Sequence[Algorithm], 
     releases do not already break one, `check_before` says.
     """
     order = sorted_rows([*table.low, *table.high, past.ties])
-    hidden = withhold_company(past, order, past.leavers)
-    withheld = int(hidden[: past.rows].sum())
+    company = withhold_company(past, order, past.leavers)
+    hidden, withheld = company, int(company[: past.rows].sum())
     _check_withheld(table, past, withheld)
     while True:
         kept = ~hidden[: past.rows]
         chosen = attempt(fixed_table(table, past, kept), algorithms, progress)
         whole = _whole_solution(table, chosen.solution, kept)
         out = whole.suppressed_anywhere | (star_cells(whole.shown, table.rows) & (not table.stars_take_part))
-        after = hide_groups(past, _groups(table, past, whole), np.append(out, past.leavers[past.rows :]))
+        groups = _groups(table, past, whole)
+        after = hide_groups(past, groups, np.append(out, past.leavers[past.rows :]))
         more = int((after[: past.rows] & ~out).sum())
-        if more and _labels_depend_on_who_is_shown(table):
-            hidden = hidden | after  # spans and intervals are written for those who are released: solve once more
+        withheld += more
+        unseen = bool((after[: past.rows] & ~whole.suppressed_anywhere).any())  # the search took these for shown
+        if (more and _labels_depend_on_who_is_shown(table)) or (
+            unseen and _breaks_by_new_values(table, past, groups, after)
+        ):
+            hidden = hidden | after  # spans, intervals and distributions are those of who is released: solve once more
             continue
-        final = _finished(table, chosen, whole, after[: past.rows], hidden)
-        return TogetherAttempt(final, withheld + more, _gone(past))
+        final = _finished(table, chosen, whole, after[: past.rows], company)
+        return TogetherAttempt(final, withheld, _gone(past))
 
 
 def _gone(past: Past) -> int:
@@ -116,6 +124,29 @@ def _labels_depend_on_who_is_shown(table: Table) -> bool:
     return bool(table.fractions) or any(isinstance(hierarchy, Ranges) for hierarchy in quasi)
 
 
+def _breaks_by_new_values(table: Table, past: Past, groups: Sequence[Ints], hidden: Bools) -> bool:
+    """Tell whether a group breaks a model by the values that the new release shows, once more people are hidden.
+
+    The distribution that t-closeness compares with is then another one, and groups of other attributes have lost some.
+    """
+    for position, (demand, own) in enumerate(zip(past.demands, groups, strict=True)):
+        name = single_sensitive(demand.model)
+        values = None if name is None else past.now.values.get(value_name(position), table.sensitive.get(name))
+        if name is None or values is None:
+            continue
+        shown = ~hidden[: past.rows] & ~past.free[position][: past.rows]
+        different, codes = np.unique(own[shown], return_inverse=True)
+        number = len(different)
+        members = np.full(past.rows, number, dtype=np.int32)
+        members[shown] = codes.reshape(-1)
+        weights = (~hidden[: past.rows]).astype(np.int64)
+        pairs = Pairs(values.row, values.code, np.ones(len(values.row), dtype=np.int64), values.known)
+        judged = Groups(members, number + 1, weights, {name: pairs})
+        if not distribution_model(demand.model, values).good(judged)[:number].all():
+            return True
+    return False
+
+
 def _whole_solution(table: Table, solution: Solution, kept: Bools) -> Solution:
     """Return a solution of some rows as one of all rows, without the attributes of looks; others are suppressed."""
     rows = np.flatnonzero(kept)
@@ -151,12 +182,12 @@ def _groups(table: Table, past: Past, solution: Solution) -> list[Ints]:
     return groups
 
 
-def _finished(table: Table, chosen: Attempt, whole: Solution, out: Bools, hidden: Bools) -> Attempt:
+def _finished(table: Table, chosen: Attempt, whole: Solution, out: Bools, company: Bools) -> Attempt:
     """Return the attempt for all rows; raise Unmeetable where more are not shown than the limit allows."""
     lost, allowed = int(out.sum()), most_suppressed(table.policy, table.records)
     if lost > allowed:
         raise beyond_limit(table, f"{chosen.algorithm.name} together with earlier releases", lost, allowed)
-    withheld = hidden[: table.rows]
+    withheld = company[: table.rows]
     reasons = dict(whole.reasons)
     told = np.zeros(table.rows, dtype=bool)
     for rows in reasons.values():
