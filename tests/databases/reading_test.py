@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from kveil.databases import read_database
 from kveil.errors import DataError
-from made_databases import table_of
+from made_databases import duckdb_file, table_of
 from running_postgres import Server
+from support import refused, run
 
 
 def test_types_of_postgresql_are_read_as_a_reader_sees_them(server: Server) -> None:
@@ -46,3 +48,20 @@ def test_columns_of_sqlite_whose_values_have_several_types_are_texts(tmp_path: P
     source = read_database(table_of(f"sqlite:///{tmp_path}/t.db?table=t"))
     assert source.texts("a").to_list()[-2:] == ["1999", "x"]
     assert source.texts("b").to_list()[-2:] == ["1999", "1.5"]
+
+
+TYPES = ("INTERVAL '1 day'", "array[INTERVAL '1 day']")
+
+
+@pytest.mark.parametrize("value", TYPES)
+def test_types_that_frames_do_not_have_are_told(server: Server, value: str) -> None:
+    address = server.address(f"query={quote(f'SELECT {value} AS v')}")
+    with pytest.raises(DataError, match=r"^the column 'v' is of type .*interval.*, which kveil cannot read as text"):
+        read_database(table_of(address))
+
+
+@pytest.mark.parametrize("value", [*TYPES, "{'a': INTERVAL '1 day'}", "union_value(k := 1)"])
+def test_types_of_duckdb_that_frames_do_not_have_are_told(tmp_path: Path, value: str) -> None:
+    address = duckdb_file(tmp_path / "t.duckdb").replace("table=patients", f"query={quote(f'SELECT {value} AS v')}")
+    told = refused(run("init", address, "-o", tmp_path / "new.yaml"), "the column 'v' is of type")
+    assert "--columns" not in told

@@ -78,6 +78,11 @@ def _column(table: Any, place: int) -> pl.Series:
     import pyarrow as pa
 
     name, column = table.column_names[place], table.column(place)
+    if _is_unknown_to_polars(column.type):
+        raise DataError(
+            f"the column {name!r} is of type {column.type}, which kveil cannot read as text; convert it first, in a "
+            "query or a view, or leave it out there."
+        )
     if isinstance(column.type, pa.BaseExtensionType):
         if getattr(column.type, "type_name", "") == "numeric":
             return _decimals(pl.Series(name, [value.as_py() for value in column], dtype=pl.String))
@@ -86,6 +91,14 @@ def _column(table: Any, place: int) -> pl.Series:
     series = pl.from_arrow(column)
     assert isinstance(series, pl.Series)
     return series.alias(name)
+
+
+def _is_unknown_to_polars(kind: Any) -> bool:
+    """Tell whether a type is, or holds, spans of months and days or values of several types."""
+    import pyarrow as pa
+
+    inside = (kind.field(number).type for number in range(kind.num_fields))
+    return pa.types.is_interval(kind) or pa.types.is_union(kind) or any(map(_is_unknown_to_polars, inside))
 
 
 def _decimals(texts: pl.Series) -> pl.Series:

@@ -188,6 +188,8 @@ def _read(data: Place, form: FileForm) -> Source:
     except FileError:  # it is not there, or no table: other names for its columns would not help
         raise
     except DataError as error:
+        if not isinstance(data, Path):  # whose tables have names
+            raise
         raise DataError(
             f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip 1."
         ) from None
