@@ -205,3 +205,41 @@ def test_people_with_several_records_are_archived_held_together_and_applied(
     assert applied.json["records"] is None
     assert applied.json["individuals"]["input"] == months[0]["patient_id"].n_unique()
     assert all(guarantee["holds"] for guarantee in applied.json["guarantees"])
+
+
+def test_an_archive_with_a_batch_of_stars_stays_whole(tmp_path: Path) -> None:
+    """Who is left out stands in the file, too, where it shows `*` for them."""
+    roles = {"id": "identifier", "q": "quasi-identifier", "d": "sensitive"}
+    write_rows(tmp_path / "t.csv", [[f"P{i}", "a", "uv"[i % 2]] for i in range(4)], ["id", "q", "d"])
+    write_rows(tmp_path / "new.csv", [["N1", "a", "u"], ["N2", "b", "v"]], ["id", "q", "d"])
+    policy = write_policy(
+        tmp_path,
+        roles,
+        k=2,
+        data={"path": "t.csv", "key": "id"},
+        algorithm="mondrian",
+        suppression={"limit": 0.5, "show": "star"},
+    )
+    kept, out = tmp_path / "kept", tmp_path / "a.csv"
+    assert run("anonymize", policy, "-o", tmp_path / "r.csv", "--archive", kept, "-q").code == 0
+    assert run("apply", kept, "--input", tmp_path / "new.csv", "-o", out, "-q").code == 0
+    assert [row["q"] for row in rows_of(out)] == ["*", "a"]
+    check = run("archive", "check", kept)
+    assert check.code == 0, check.err
+    write_rows(tmp_path / "more.csv", [["N3", "a", "v"]], ["id", "q", "d"])
+    assert run("apply", kept, "--input", tmp_path / "more.csv", "-o", out, "-q").code == 0
+
+
+def test_nobody_joins_a_release_that_shows_nothing(tmp_path: Path) -> None:
+    roles = {"id": "identifier", "q": "quasi-identifier", "d": "sensitive"}
+    write_rows(tmp_path / "t.csv", [["P1", "a", "u"], ["P2", "b", "v"]], ["id", "q", "d"])
+    write_rows(tmp_path / "new.csv", [["N1", "a", "u"]], ["id", "q", "d"])
+    models = [{"model": "l-diversity", "sensitive": "d", "l": 2}]
+    policy = write_policy(
+        tmp_path, roles, data={"path": "t.csv", "key": "id"}, algorithm="mondrian", limit=1, privacy=models
+    )
+    kept = tmp_path / "kept"
+    assert run("anonymize", policy, "-o", tmp_path / "r.csv", "--archive", kept, "-q").code == 0
+    done = run("apply", kept, "--input", tmp_path / "new.csv", "-o", tmp_path / "a.csv", "--json")
+    assert done.code == 0, done.err
+    assert done.json["records"] == {"input": 1, "released": 0, "suppressed": 1}

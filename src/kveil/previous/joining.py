@@ -32,7 +32,7 @@ def rows_that_may_join(table: Table, covered: Covered, archived: Archived) -> Bo
         raise Refused(f"{sets[0]} generalizes sets of items, which apply cannot do for new ones; make a new release.")
     models = [model for model in policy.privacy if not isinstance(model, KAnonymity)]  # more of them break no k
     joined = covered.group >= 0
-    if not models:
+    if not models or not joined.any():
         return joined
     rows = release_rows(archived.release, policy)
     old = _tuples_of(rows, covered.tuples)
