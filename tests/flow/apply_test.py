@@ -243,3 +243,16 @@ def test_nobody_joins_a_release_that_shows_nothing(tmp_path: Path) -> None:
     done = run("apply", kept, "--input", tmp_path / "new.csv", "-o", tmp_path / "a.csv", "--json")
     assert done.code == 0, done.err
     assert done.json["records"] == {"input": 1, "released": 0, "suppressed": 1}
+
+
+def test_intervals_of_whole_numbers_cover_no_fractions(tmp_path: Path) -> None:
+    steps = {"intervals": {"from": 20, "to": 69, "widths": [10]}}
+    roles = {"id": "identifier", "age": {"role": "quasi-identifier", "hierarchy": steps}, "d": "sensitive"}
+    write_rows(tmp_path / "t.csv", [[f"P{i}", str(21 + i), "uv"[i % 2]] for i in range(4)], ["id", "age", "d"])
+    policy = write_policy(tmp_path, roles, k=4, data={"path": "t.csv", "key": "id"}, algorithm="mondrian", limit=0.2)
+    kept, out = tmp_path / "kept", tmp_path / "a.csv"
+    assert run("anonymize", policy, "-o", tmp_path / "r.csv", "--archive", kept, "-q").code == 0
+    write_rows(tmp_path / "new.csv", [["N1", "29.5", "u"], ["N2", "28", "v"]], ["id", "age", "d"])
+    done = run("apply", kept, "--input", tmp_path / "new.csv", "-o", out, "-q")
+    assert done.code == 0, done.err
+    assert [row["age"] for row in rows_of(out)] == ["20-29"]

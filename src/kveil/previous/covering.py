@@ -12,7 +12,7 @@ from kveil.algorithms.costs import Reading, node_losses, weights_of
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.attributes import STAR
-from kveil.policy.builders import label_writer
+from kveil.policy.builders import is_real, label_writer
 from kveil.policy.numbers import parse_span
 from kveil.stopping import check_cancelled
 from kveil.table.scale import Scale
@@ -153,6 +153,8 @@ def _covering(table: Table, a: int, labels: list[str]) -> CoveringLabels:
     own, first = group_rows(both)
     spans = both[:, first]
     found = _on_tree(table, a, tree, spans, labels) if isinstance(tree, Tree) else _on_scale(tree, spans, labels)
+    beyond = _numbers_between(table, a, own, labels)
+    found = [pair for pair in found if pair[0] not in beyond or labels[pair[1]] == STAR]
     value, label, code, cost = zip(*found, strict=True) if found else ((), (), (), ())
     return CoveringLabels(
         own,
@@ -161,6 +163,12 @@ def _covering(table: Table, a: int, labels: list[str]) -> CoveringLabels:
         np.array(code, dtype=np.int64),
         np.array(cost, dtype=np.float64),
     )
+
+
+def _numbers_between(table: Table, a: int, own: Ints, labels: list[str]) -> set[int]:
+    """Return the values with a fraction, where labels are intervals of whole numbers: `20-29` says nothing of 29.5."""
+    rows = table.fractions.get(table.names[a])
+    return set() if rows is None or is_real(labels) else set(own[rows].tolist())
 
 
 def _on_tree(table: Table, a: int, tree: Tree, spans: Ints, labels: list[str]) -> list[tuple[int, int, int, float]]:
