@@ -36,6 +36,7 @@ import zstandard
 import kveil
 from hostile_server import CLEARTEXT, MD5, asking
 from joint_policies import joint_case
+from kveil.archive import archive as archives
 from kveil.errors import FileError
 from kveil.files import as_texts, code_labels, read_table, room
 from kveil.files.csv_reading import read_csv
@@ -2929,6 +2930,27 @@ def test_c11_one_run_at_a_time_adds_to_an_archive(tmp_path: Path) -> None:
         os.close(handle)
     assert not (tmp_path / "a.csv").exists()
     assert run("apply", kept, "--input", tmp_path / "b0.csv", "-o", tmp_path / "a.csv", "-q").code == 0
+
+
+def test_c11_a_release_is_held_together_with_all_that_the_archive_has_when_it_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs read the same archive; the second one to be done knows nothing of what the first one added."""
+    kept = half_at_most(tmp_path)
+    again = ["anonymize", tmp_path / "policy.yaml", "--archive", kept, "--previous", kept]
+    assert run(*again, "-o", tmp_path / "s.csv", "-q").code == 0
+    before, enter = len(list(kept.iterdir())), archives.hold_lock
+    first = iter([True])
+
+    def late(folder: Path) -> Any:
+        if next(first, False):
+            assert run(*again, "-o", tmp_path / "other.csv", "-q").code == 0
+        return enter(folder)
+
+    monkeypatch.setattr(archives, "hold_lock", late)
+    refused(run(*again, "-o", tmp_path / "late.csv"), "another run has added to this archive meanwhile")
+    assert not (tmp_path / "late.csv").exists()
+    assert len(list(kept.iterdir())) == before + 1
 
 
 def test_c11_somebody_shown_before_is_not_told_apart_by_being_shown_again(tmp_path: Path) -> None:

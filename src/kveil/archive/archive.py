@@ -151,6 +151,7 @@ def adding_to(folder: Path, previous: Sequence[Archive]) -> Iterator[Additions]:
     with hold_lock(folder):
         if has_releases(folder):
             own, *_ = open_archives([folder, *(archive.folder for archive in previous)])
+            _check_as_read(own, previous)
             yield Additions(folder, own.key, own.listed, new=False, batches=own.listed_batches)
             return
         try:
@@ -161,6 +162,14 @@ def adding_to(folder: Path, previous: Sequence[Archive]) -> Iterator[Additions]:
                     (folder / name).unlink(missing_ok=True)
                 if made and not any(folder.iterdir()):
                     folder.rmdir()
+
+
+def _check_as_read(own: Archive, previous: Sequence[Archive]) -> None:
+    """Raise FileError where an archive has grown since it was read: nobody held the new release together with that."""
+    for read in previous:
+        same_folder = read.folder.resolve() == own.folder.resolve()
+        if same_folder and (read.listed, read.listed_batches) != (own.listed, own.listed_batches):
+            raise FileError(f"{own.folder.name}: another run has added to this archive meanwhile; run this one again.")
 
 
 def _make_private(folder: Path) -> bool:

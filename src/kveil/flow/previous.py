@@ -43,6 +43,7 @@ class EarlierReleases:
     archive: Archive
     releases: list[Archived]
     weaker: bool = False
+    archives: tuple[Archive, ...] = ()
 
     @classmethod
     def of(cls, policy: Policy, given: Sequence[Path], *, weaker: bool = False) -> EarlierReleases | None:
@@ -52,7 +53,7 @@ class EarlierReleases:
             return None
         releases = earlier_releases(archives)
         check_several(policy, [(one.name, one.policy) for one in releases], weaker=weaker)
-        return cls(archives[0], releases, weaker)
+        return cls(archives[0], releases, weaker, tuple(archives))
 
     def people_of(self, source: Source, policy: Policy) -> pl.Series:
         """Return who the people of a table are, by the archive's key."""

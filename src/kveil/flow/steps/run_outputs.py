@@ -85,7 +85,7 @@ class RunOutputs:
         from kveil.archive.people import key_column_of
 
         key_column_of(self._asked.policy)
-        return adding_to(folder, [] if earlier is None else [earlier.archive])
+        return adding_to(folder, [] if earlier is None else earlier.archives)
 
     @property
     def release_file(self) -> ReleaseFile | None:
