@@ -56,6 +56,23 @@ def test_codes_with_leading_zeros_are_cut_from_the_end() -> None:
     assert "mask" in way.builder
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"20{i:02}-03-1{i % 10}" for i in range(30)] + [f"1{i % 10}.03.20{i:02}" for i in range(30)] + ["unknown"],
+        ["1980-01-01", "10000-05-05"] * 9,
+        [f"0.{i * 7919 + 10_000_019}" for i in range(60)] + ["inf", "1_000"],
+    ],
+)
+def test_dates_of_two_notations_and_fractions_are_no_phone_numbers(values: list[str]) -> None:
+    assert "phone" not in guess_column(column(values)).reason
+
+
+def test_phone_numbers_stay_such() -> None:
+    for form in ("+49 {} 5678", "030.1234{}", "({}) 555-0199", "{}-555-01-22"):
+        assert "phone" in guess_column(column([form.format(i) for i in range(200, 300)] + ["none"])).reason
+
+
 def guesses(**columns: Iterable[object]) -> list[Guess]:
     return [guess_column(column(values, name)) for name, values in columns.items()]
 

@@ -96,13 +96,23 @@ def _form_that_names(profile: Profile) -> str | None:
         if profile.share(form) > 0.5:
             return told
     separated = [text for text in profile.some if not text.isdigit() and not text.startswith("-")]
-    if len(separated) > 0.5 * len(profile.some) and profile.share("phone") > 0.8 and not _is_date(profile):
+    if len(separated) > 0.5 * len(profile.some) and profile.share("phone") > 0.8 and not _of_other_kinds(profile):
         return None if profile.numbers is not None or spans(profile) is not None else "phone numbers"
     return None
 
 
+def _of_other_kinds(profile: Profile) -> bool:
+    """Tell whether half of what has the form of telephone numbers are dates or fractions."""
+    return _dates(profile) + profile.share("fraction") >= 0.5
+
+
+def _dates(profile: Profile) -> float:
+    """Return how many of the texts are dates or months, in whatever notations: ISO dates are of ``year_first``, too."""
+    return sum(profile.share(form) for form in ("year_first", "day_first", "month"))
+
+
 def _is_date(profile: Profile) -> bool:
-    return any(profile.share(form) > 0.9 for form in ("date", "day_first", "year_first", "month"))
+    return _dates(profile) > 0.9
 
 
 def hierarchy_for(profile: Profile) -> Way:
