@@ -21,8 +21,8 @@ def is_true(label: str, value: str) -> bool:
     """Tell whether what a label says holds for a value, in whatever order its reader puts texts."""
     if label == "*":
         return True
-    if found := re.fullmatch(r"(?:(.+)…, )?(?:part |group )?(\d+)(?: of |/)(\d+)(, again)*", label, re.DOTALL):
-        return int(found[2]) <= int(found[3]) and value.startswith(found[1] or "")
+    if found := re.fullmatch(r"(?:(.+…), )?(?:part |group )?(\d+)(?: of |/)(\d+)", label, re.DOTALL):
+        return int(found[2]) <= int(found[3]) and (found[1] is None or is_true(found[1], value))
     if re.fullmatch(r"\d{3}\*", label):
         return month_of(value).startswith(label[:3])
     if label.endswith("…"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from kveil.policy.text_runs import LONGEST_NAME, TALLEST, reads_one_of, text_lines
 
 
@@ -71,3 +73,12 @@ def test_values_that_begin_alike_to_the_end_of_a_label_are_not_cut_apart() -> No
 def test_a_tree_is_of_bounded_height() -> None:
     lines = text_lines({"a" * number + "b": 9 for number in range(1, 75)}, 2, 2)
     assert max(map(len, lines)) <= TALLEST + 2
+
+
+def test_parts_of_one_beginning_under_two_labels_are_numbered_after_these() -> None:
+    rng = random.Random(7)
+    labels = labels_of({str(rng.randint(10**30, 10**31)): 1 for _ in range(300)}, 5)
+    parts = [label.rsplit(", part ", 1) for label in labels if ", part " in label]
+    assert parts
+    assert all(number in {"1 of 2", "2 of 2"} for _, number in parts)  # none "1 of 2, again"
+    assert {head for head, _ in parts if " to " in head} <= labels

@@ -175,7 +175,7 @@ class _Beginnings:
             if alone[number] or (label is None and branch.numbered):
                 grown.append(_Bough(run.start, run.end, branch.above, leaves=True))
                 continue
-            told = label or self._numbered(run, number + 1, len(runs))
+            told = label or self._numbered(run, branch, number + 1, len(runs))
             self.taken.add(told)
             above = (told, *branch.above)
             grown.append(_Bough(run.start, run.end, above, run.depth, self._letters(run), numbered=label is None))
@@ -348,17 +348,31 @@ class _Beginnings:
             pieces.append(f"{before}{low}…" if low == high else f"{before}{low}… to {before}{high}…")
         return pieces
 
-    def _numbered(self, run: _LetterRun, number: int, of: int) -> str:
-        """Return the name of a run by its place among those beside it, after what is known of all of them."""
+    def _numbered(self, run: _LetterRun, branch: _Bough, number: int, of: int) -> str:
+        """Return the name of a run by its place among those beside it, after what is known of all of them.
+
+        That is what they begin with, if all that begins so is among them, else the label above: parts of one beginning
+        under two labels would be numbered twice.
+        """
         before = self._beginning(run.start, run.depth)
         known = before and is_readable(before) and not before[:1].isspace() and before.casefold() not in self.folded
-        head = f"{before}…, " if known and not reads_one_of(before, self.rare) else ""
+        above = "" if branch.above[0] == STAR else f"{branch.above[0]}, "
+        heads = [f"{before}…, "] if known and not reads_one_of(before, self.rare) else []
+        heads = [*heads, above] if heads and self._has_all(branch, run.depth) else [above, *heads]
         places = (f"part {number} of {of}", f"part {number}/{of}", f"group {number}/{of}")
         words = {"part", "of", "group"} & self.rare  # the numbers are no values: they count
-        name = head + next((place for place in places if not reads_one_of(place, words)), f"{number}/{of}")
+        told = [place for place in places if not reads_one_of(place, words)] or [f"{number}/{of}"]
+        names = [head + place for head in heads for place in told]
+        name = next((name for name in names if name not in self.taken), names[0])
         while name in self.taken:
             name = f"{name}, again"
         return name
+
+    def _has_all(self, branch: _Bough, depth: int) -> bool:
+        """Tell whether no value beside those of a branch begins with the ``depth`` signs that all of these share."""
+        before = self.keys[branch.start][:depth]
+        beside = [self.keys[place] for place in (branch.start - 1, branch.end) if 0 <= place < len(self.keys)]
+        return not any(key.startswith(before) for key in beside)
 
 
 def _rank(sign: str) -> tuple[int, int, int, str]:
