@@ -1150,3 +1150,34 @@ def test_d9_what_varies_within_people_is_told_at_once_with_what_to_do(tmp_path: 
         assert refused()["state"] == "done"
     finally:
         running.stop()
+def test_d9_init_names_the_other_sheets_and_no_library_speaks(tmp_path: Path) -> None:
+    made = xlsxwriter.Workbook(tmp_path / "t.xlsx")
+    made.add_worksheet("one").write_row(0, 0, ["a", "empty", "d"])
+    for line in range(1, 25):
+        made.worksheets()[0].write(line, 0, line % 3)
+        made.worksheets()[0].write(line, 2, "flu" if line % 2 else "gout")
+    made.add_worksheet("two").write(0, 0, "title")
+    made.worksheets()[1].write_row(2, 0, ["x", "y", "z"])
+    made.close()
+    arguments = ["init", str(tmp_path / "t.xlsx"), "-o", str(tmp_path / "p.yaml")]
+    done = subprocess.run([sys.executable, "-m", "kveil", *arguments], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    told = "t.xlsx has something in other sheets, too ('two')"
+    assert told in done.stdout
+    assert told in run(*arguments, "--force", "--json").json["warnings"][0]
+
+
+def test_d9_hierarchies_are_built_and_checked_where_a_table_lies(tmp_path: Path) -> None:
+    table = workbook(tmp_path / "t.xlsx")
+    lies = ["--column", "a", "--sheet", "other's", "--skip", "1"]
+    assert run("hierarchy", "build", table, *lies, "--as", "{mask: {keep: [0]}}", "-o", tmp_path / "a.csv").code == 0
+    assert run("hierarchy", "check", tmp_path / "a.csv", "--data", table, *lies).code == 0
+    (tmp_path / "t.csv").write_text("Größe;x\n1,62;a\n1,7;b\n;c\n", encoding="cp1252")
+    lies = ["--column", "Größe", "--encoding", "cp1252"]
+    intervals = "{intervals: {from: 1, to: 2, widths: [0.5]}}"
+    built = run("hierarchy", "build", tmp_path / "t.csv", *lies, "--as", intervals, "-o", tmp_path / "b.csv")
+    assert built.code == 0, built.err
+    assert (tmp_path / "b.csv").read_text() == "1,62;[1.5,2);*\n1,7;[1.5,2);*\n"
+    checked = run("hierarchy", "check", tmp_path / "b.csv", "--data", tmp_path / "t.csv", *lies)
+    assert checked.code == 0, checked.out
+    assert "two ends" not in checked.out

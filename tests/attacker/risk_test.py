@@ -91,3 +91,11 @@ def test_check_tells_it(tmp_path: Path) -> None:
     shown = run("check", policy)
     assert "are alone with their age and sex" in shown.out
     assert "1 up" in shown.out
+
+
+def test_one_record_is_told_in_the_singular() -> None:
+    rows = pl.DataFrame({name: [*values[:1], *[values[1]] * 4] for name, values in columns_of().items()})
+    told = " ".join(risk_sentences(raw_risk(from_frame(rows), make_policy(k=4))))
+    assert "1 record of 5 (20.0%) is alone with its " in told
+    assert "finds it in the raw table" in told
+    assert "1 record (20.0%) is in groups below k 4" in told

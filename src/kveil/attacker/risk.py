@@ -297,9 +297,11 @@ def risk_sentences(risk: RawRisk) -> list[str]:
     unique = risk["unique"]
     if not unique["attributes"]:
         return ["There is no quasi-identifier: what could be known of somebody is what the items tell."]
+    one = unique["rows"] == 1
     told = [
-        f"{count(unique['rows'], noun)} of {rows:,} ({unique['share']:.1%}) are alone with their "
-        f"{listing(unique['attributes'], 12)}: whoever knows these finds them in the raw table."
+        f"{count(unique['rows'], noun)} of {rows:,} ({unique['share']:.1%}) {'is' if one else 'are'} alone with "
+        f"{'its' if one and noun == 'record' else 'their'} {listing(unique['attributes'], 12)}: whoever knows these "
+        f"finds {'it' if one and noun == 'record' else 'them'} in the raw table."
     ]
     through = [entry for entry in risk["attributes"] if entry["unique_through_it"]][:3]
     if through:
@@ -314,8 +316,9 @@ def risk_sentences(risk: RawRisk) -> list[str]:
     for entry in risk["constraints"]:
         if entry["below_k"]:
             driver = next(iter(entry["drivers"]))
+            are = "is" if entry["below_k"] == 1 else "are"
             told.append(
-                f"{count(entry['below_k'], noun)} ({entry['share']:.1%}) are in groups below k {entry['k']} over "
+                f"{count(entry['below_k'], noun)} ({entry['share']:.1%}) {are} in groups below k {entry['k']} over "
                 f"{listing(entry['attributes'], 12)}"
                 + (
                     f"; {driver} drives it: without it {entry['drivers'][driver]:,} of them would not be."

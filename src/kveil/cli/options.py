@@ -41,6 +41,13 @@ class Engine(StrEnum):
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist; never what is read.")]
+SheetOption = Annotated[
+    str | None, typer.Option("--sheet", metavar="S", help="The sheet of a workbook, by its name or number from 1.")
+]
+SkipOption = Annotated[
+    int, typer.Option("--skip", min=0, metavar="N", help="How many lines stand above the names of columns.")
+]
+EncodingOption = Annotated[str, typer.Option("--encoding", metavar="E", help="The encoding of a CSV, such as cp1252.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 ProgressOption = Annotated[
     ProgressForm | None,

@@ -176,6 +176,7 @@ def show_guesses(out: Console, content: Guesses, target: str) -> None:
     doubtful = sum(entry["doubtful"] for entry in content["columns"])
     beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
     out.print(f"[bold]{safe(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    show_warnings(out, content["warnings"])
     if content["copy"]:
         out.print(f"{safe(content['copy'])} beside it is the table with its names, readable by you alone.")
     out.print(f"Read it, then run: kveil anonymize {safe(target)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
@@ -18,12 +19,15 @@ from kveil.files.texts import as_texts, whole_in_floats
 from kveil.words import count, listing
 
 MOST_ROWS, MOST_TEXT = 1_048_576, 32_767  # of a sheet, and of a cell
+_UNHEARD = logging.NullHandler()
 ANY_DAY = datetime.datetime(2000, 1, 1)  # when a release was made is nobody's business
 
 
 def _fastexcel() -> Any:
     import fastexcel
 
+    # It warns of every column without a value; where the host listens to no logger, that would stand on the terminal.
+    logging.getLogger("fastexcel").addHandler(_UNHEARD)
     return fastexcel
 
 

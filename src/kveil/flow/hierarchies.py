@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
@@ -9,26 +11,26 @@ import polars as pl
 import yaml
 
 from kveil.errors import DataError, PolicyError
-from kveil.files import read_table
+from kveil.files import PLAIN_LAYOUT, FileLayout, Source, read_table, with_likely_points
 from kveil.flow.steps.inputs import read
 from kveil.flow.steps.places import input_path
-from kveil.policy.attributes import STAR, Attribute, Ranges
+from kveil.policy.attributes import STAR, Attribute, Dates, HierarchyFile, Intervals, Mask, Ranges, Tree
 from kveil.policy.balanced import balanced_lines
 from kveil.policy.builders import build_lines
 from kveil.policy.hierarchy import read_hierarchy_file
-from kveil.policy.lines import Lines, check_lines, collapse
+from kveil.policy.lines import Line, Lines, check_lines, collapse
 from kveil.policy.model import Policy
 from kveil.policy.yaml_text import hierarchy_csv
 from kveil.verifier.labels import untrue_ends
 from kveil.words import count, did_you_mean, listing
 
 
-def _column(data: Path, column: str) -> pl.Series:
-    source = read_table(data, columns=[column])
+def _source(data: Path, column: str, layout: FileLayout) -> Source:
+    source = read_table(data, columns=[column], layout=layout)
     if column not in source.frame.columns:
         hint = did_you_mean(column, source.frame.columns)
         raise DataError(f"{data.name} has no column {column!r}{hint or '; check --column.'}")
-    return source.texts(column)
+    return source
 
 
 def hierarchy_of(file: Path, attribute: str | None) -> Lines:
@@ -70,7 +72,9 @@ class HierarchyCheck(TypedDict):
     unknown: NotRequired[int]
 
 
-def check_hierarchy(file: Path, data: Path | None, column: str | None) -> HierarchyCheck:
+def check_hierarchy(
+    file: Path, data: Path | None, column: str | None, *, layout: FileLayout = PLAIN_LAYOUT
+) -> HierarchyCheck:
     """Check a hierarchy file and, if a column is given, whether it knows its values."""
     if (data is None) != (column is None):
         raise DataError("--data and --column go together; give both or neither.")
@@ -102,7 +106,7 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> Hierar
             "release that shows one is refused; rename such labels by what holds for all values below them."
         )
     if data is not None and column is not None:
-        texts = _column(data, column).drop_nulls()
+        texts = _source(data, column, layout).texts(column).drop_nulls()
         texts = texts.filter(texts != "")
         unknown = sorted(set(texts.unique()) - leaves)
         content["unknown"], content["holds"] = len(unknown), not unknown
@@ -117,35 +121,51 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> Hierar
     return content
 
 
-def build_hierarchy(data: Path, column: str, builder: str, *, k: int = 5) -> str:
+def build_hierarchy(data: Path, column: str, builder: str, *, k: int = 5, layout: FileLayout = PLAIN_LAYOUT) -> str:
     """Return a hierarchy file over a column's values, made by a builder or balanced by frequency.
 
     A balanced one has runs of values, named by beginnings that at least ``k`` records have, or by nobody's numbers.
+    Intervals of numbers with a decimal comma are those of the numbers; these stand in the file as in the table.
     """
-    values = _column(data, column).drop_nulls()
+    source = _source(data, column, layout)
+    values = source.texts(column).drop_nulls()
     name, _, fan_out = builder.partition(":")
     if name.strip() == "balanced":
         if fan_out.strip() and not fan_out.strip().isdecimal():
             raise PolicyError(f"--as balanced:N needs a whole number N, not {fan_out.strip()!r}.")
         counts = values.filter(values != "").value_counts(sort=False)
-        lines = balanced_lines(counts.iter_rows(), int(fan_out) if fan_out.strip() else 4, least=k)
-    else:
-        try:
-            content = yaml.load(builder, Loader=yaml.BaseLoader)
-            spec = Attribute.read({"role": "quasi-identifier", "hierarchy": content}, "--as").hierarchy
-        except yaml.YAMLError:
-            raise PolicyError(
-                "--as must be a builder as a policy writes it, such as '{mask: {keep: [4, 3]}}'."
-            ) from None
-        if spec is None or spec.form in {"file", "ranges"}:
-            raise PolicyError("--as must be one of intervals, mask, dates, tree or balanced.")
-        if spec.form == "tree":
-            lines = check_lines(map(collapse, spec.paths()), "--as")
-        else:
-            distinct = [value for value in values.unique().to_list() if value != ""]
-            built, unknown = build_lines(spec, distinct, column)
-            if unknown:
-                shown = listing([repr(value) for value in unknown], 5)
-                raise DataError(f"the builder does not know {count(len(unknown), 'value')} of {column} ({shown}).")
-            lines = built.lines
-    return hierarchy_csv(lines)
+        return hierarchy_csv(balanced_lines(counts.iter_rows(), int(fan_out) if fan_out.strip() else 4, least=k))
+    spec = _builder_of(builder)
+    if spec.form == "tree":
+        return hierarchy_csv(check_lines(map(collapse, spec.paths()), "--as"))
+    held = values
+    if spec.form == "intervals":
+        held = with_likely_points(replace(source, frame=source.frame.select(column))).texts(column).drop_nulls()
+    distinct = [value for value in held.unique().to_list() if value != ""]
+    built, unknown = build_lines(spec, distinct, column)
+    if unknown:
+        shown = listing([repr(value) for value in unknown], 5)
+        raise DataError(
+            f"the builder does not know {count(len(unknown), 'value')} of {column} ({shown}); correct them in a copy "
+            "of the table, or widen the builder."
+        )
+    return hierarchy_csv(_as_written(built.lines, held, values))
+
+
+def _builder_of(builder: str) -> Intervals | Mask | Dates | Tree:
+    try:
+        content = yaml.load(builder, Loader=yaml.BaseLoader)
+        spec = Attribute.read({"role": "quasi-identifier", "hierarchy": content}, "--as").hierarchy
+    except yaml.YAMLError:
+        raise PolicyError("--as must be a builder as a policy writes it, such as '{mask: {keep: [4, 3]}}'.") from None
+    if spec is None or isinstance(spec, (HierarchyFile, Ranges)):
+        raise PolicyError("--as must be one of intervals, mask, dates, tree or balanced.")
+    return spec
+
+
+def _as_written(lines: Iterable[Line], held: pl.Series, values: pl.Series) -> list[Line]:
+    """Return lines over held texts with the leaves as the table writes them."""
+    written: dict[str, list[str]] = {}
+    for number, value in pl.DataFrame({"held": held, "value": values}).unique().sort("value").iter_rows():
+        written.setdefault(number, []).append(value)
+    return [(value, *line[1:]) for line in lines for value in written[line[0]]]

@@ -20,6 +20,7 @@ from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.policy.yaml_text import scalar
 from kveil.progress import Progress, silent
+from kveil.report.warn.sheets import sheets_left_aside
 from kveil.suggestion import Suggestion, policy_text, suggest
 from kveil.suggestion.propose import Correct
 from kveil.suggestion.write import path_from_folder
@@ -50,6 +51,7 @@ class Guesses(TypedDict):
     files: list[str]
     copy: str | None
     policy: str
+    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class SuggestedPolicy:
             "files": sorted(self.files),
             "copy": self.copy,
             "policy": self.text,
+            "warnings": sheets_left_aside(self.suggestion.source),
         }
 
 

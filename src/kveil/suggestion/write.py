@@ -89,10 +89,11 @@ def policy_text(
     notes = suggestion.source.codebook.of
     doubtful = [g for g in suggestion.guesses if g.doubtful or (g.way is not None and g.way.doubtful)]
     records = count(suggestion.source.rows, "record")
+    need = "needs" if len(doubtful) == 1 else "need"
     lines = comment(
         f"A starting policy for {suggestion.source.name}, suggested by kveil init from {records}. "
         "It runs as it is, but every line is a guess: read it, correct it, then run kveil check and kveil anonymize. "
-        + (f"{count(len(doubtful), 'guess', 'guesses')} marked CHECK need a decision of yours. " if doubtful else "")
+        + (f"{count(len(doubtful), 'guess', 'guesses')} marked CHECK {need} a decision of yours. " if doubtful else "")
         + "This file and the hierarchies beside it list values of the table, also of people whom a release leaves out: "
         "give others what `kveil hierarchy publish` writes."
     )

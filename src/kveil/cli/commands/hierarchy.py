@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, console, echo_file
+from kveil.cli.options import (
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    QuietOption,
+    SheetOption,
+    SkipOption,
+    answer,
+    console,
+    echo_file,
+)
 from kveil.words import count, visible
 
 if TYPE_CHECKING:
@@ -38,13 +48,17 @@ def hierarchy_check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.", show_default=False)],
     data: Annotated[Path | None, typer.Option("--data", metavar="F", help="A table whose values it must know.")] = None,
     column: Annotated[str | None, typer.Option("--column", metavar="C", help="The column of the table.")] = None,
+    sheet: SheetOption = None,
+    skip: SkipOption = 0,
+    encoding: EncodingOption = "utf-8",
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Check a hierarchy file, and whether it knows every value of a column. Exit 1 if it does not."""
+    from kveil.files import FileLayout
     from kveil.flow.hierarchies import check_hierarchy
 
-    content = check_hierarchy(file, data, column)
+    content = check_hierarchy(file, data, column, layout=FileLayout(encoding=encoding, sheet=sheet, skip=skip))
 
     def show(out: Console) -> None:
         for line in content["sentences"]:
@@ -99,15 +113,19 @@ def hierarchy_build(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="F", help="The file; by default standard output.")
     ] = None,
+    sheet: SheetOption = None,
+    skip: SkipOption = 0,
+    encoding: EncodingOption = "utf-8",
     force: ForceOption = False,
 ) -> None:
     """Write a column's hierarchy as a file in ARX's form, to be edited by hand."""
-    from kveil.files import Outputs
+    from kveil.files import FileLayout, Outputs
     from kveil.flow.hierarchies import build_hierarchy
     from kveil.flow.steps.outputs import check_new
 
     check_new([] if output is None else [output], [data], force=force)
-    text = build_hierarchy(data, column, builder, k=k)
+    layout = FileLayout(encoding=encoding, sheet=sheet, skip=skip)
+    text = build_hierarchy(data, column, builder, k=k, layout=layout)
     if output is None:
         echo_file(text)
         return

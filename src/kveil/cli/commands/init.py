@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, echo_file, place_of, stages
+from kveil.cli.options import (
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    QuietOption,
+    SheetOption,
+    answer,
+    echo_file,
+    place_of,
+    stages,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,12 +42,8 @@ def init(
         int,
         typer.Option("--skip", min=0, metavar="N", help="Leave out lines above the names, or the first record."),
     ] = 0,
-    sheet: Annotated[
-        str | None, typer.Option("--sheet", metavar="S", help="The sheet of a workbook, by its name or number from 1.")
-    ] = None,
-    encoding: Annotated[
-        str, typer.Option("--encoding", metavar="E", help="The encoding of a CSV, such as cp1252.")
-    ] = "utf-8",
+    sheet: SheetOption = None,
+    encoding: EncodingOption = "utf-8",
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
