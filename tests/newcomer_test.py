@@ -1150,6 +1150,8 @@ def test_d9_what_varies_within_people_is_told_at_once_with_what_to_do(tmp_path: 
         assert refused()["state"] == "done"
     finally:
         running.stop()
+
+
 def test_d9_init_names_the_other_sheets_and_no_library_speaks(tmp_path: Path) -> None:
     made = xlsxwriter.Workbook(tmp_path / "t.xlsx")
     made.add_worksheet("one").write_row(0, 0, ["a", "empty", "d"])

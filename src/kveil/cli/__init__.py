@@ -39,7 +39,8 @@ def _misused(error: Any) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":
         raise SystemExit(2)
     message = " ".join(error.format_message().split())
-    message = re.sub(r"( Did you mean .*?\?)\1+", r"\1", message).rstrip(".")  # Click and Typer both suggest
+    # Click and Typer both suggest, of several in other words.
+    message = re.sub(r"( Did you mean .*?\?)(?:\1|\s*\(Did you mean [^)]*\))+", r"\1", message).rstrip(".")
     command = error.ctx.command_path if error.ctx else "kveil"
     _fail(f"{message}; see {command} --help.", 2)
 
