@@ -94,14 +94,18 @@ def nothing_left(table: Table, shown: Sequence[Shown], items: Mapping[str, Ints]
     `*` there too has nothing left.
     """
     star = star_cells(shown, table.rows)
-    if not items:
-        return count_as_suppressed(table, star)
+    return star & no_items_left(table, items) if items else count_as_suppressed(table, star)
+
+
+def no_items_left(table: Table, items: Mapping[str, Ints]) -> Bools:
+    """Return the rows whose items, where they are generalized, are all shown as `*`."""
+    none = np.ones(table.rows, dtype=bool)
     for name, sensitive in table.sensitive.items():
         if name in items and sensitive.tree is not None and sensitive.tree.is_star[0]:
-            star[sensitive.row[items[name] != 0]] = False
+            none[sensitive.row[items[name] != 0]] = False
         else:
-            star[:] = False
-    return star
+            none[:] = False
+    return none
 
 
 def group_of_stars_is_lost(table: Table) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import kveil
 from coded_tables import QUASI, coded, shown_as
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.refine import refine
@@ -14,6 +16,7 @@ from kveil.models.groups import Groups
 from kveil.models.of_policy import sensitive_pairs
 from kveil.table.solution import Solution
 from kveil.table.table import Table
+from support import make_policy
 
 AGES = {"role": QUASI, "hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10, 50]}}}
 TREE = {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c"]}}}}
@@ -71,3 +74,29 @@ def test_a_refinement_that_is_out_of_time_says_so() -> None:
     refined = refine(own, start, 1000.0, 1e-9, lambda text: None)
     assert refined.details["refine"]["stopped"] == "out of time"
     assert holds(own, refined)
+
+
+def test_whoever_has_no_items_left_is_not_shown_as_stars_among_few() -> None:
+    rows = [
+        ("", "0", "p5", "b b", "a"),
+        ("21", "", "p2", "b b", "a"),
+        ("6", "", "p0", "b b", "a"),
+        ("31", "0", "p4", "b b", "a"),
+        ("8", "", "p1", "b b", "a"),
+        ("", "0.25", "p3", "", "b b"),
+        ("31", "", "p0", "b b", "a"),
+    ]
+    frame = pl.DataFrame(rows, schema=["s0", "q0", "who", "q2", "q1"], orient="row")
+    widths = ["0.5", "1", "2", "4"]
+    attributes = {
+        "q2": QUASI,
+        "q1": QUASI,
+        "s0": {"role": "sensitive", "hierarchy": {"intervals": {"from": 0, "to": 39, "widths": [4, 20]}}},
+        "who": "individual",
+        "q0": {"role": QUASI, "hierarchy": {"intervals": {"from": 0, "to": 8, "widths": widths, "open": "both"}}},
+    }
+    privacy = [{"model": "k-anonymity", "k": 2}, {"model": "kl-diversity", "sensitive": "s0", "k": 2, "l": 1}]
+    policy = make_policy(attributes, privacy=privacy, release={"shape": "long"}, seed=4, algorithm="least-loss")
+    released = kveil.anonymize(frame, policy)
+    assert released.data.height == 6
+    assert released.data.filter(pl.all_horizontal(pl.col("s0", "q0", "q1", "q2") == "*")).is_empty()

@@ -32,6 +32,7 @@ from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
 from kveil.algorithms.rules.follow import followers_of
+from kveil.algorithms.stars import no_items_left
 from kveil.arrays import Bools, Ints, Longs
 from kveil.measures import released_loss
 from kveil.models.distributions import Close
@@ -179,8 +180,6 @@ class _Refinement:
         rows = np.union1d(np.union1d(part.rows, part.parked), came).astype(np.int32)
         if self.rules or len(rows) > MOST_ROWS_TRIED or self.watch.over():
             return columns
-        if len(part.parked) and self.given.items:  # who shows `*` for items too would be gone, and missed by others
-            return columns
         shown: list[Shown | None] = [None] * len(self.table.names)
         cost = 0
         for position, column in zip(part.positions, columns, strict=True):
@@ -188,7 +187,10 @@ class _Refinement:
             own = self.costs.nodes.get(position)
             loss = column.ncp * self.costs.whole[position] if own is None else own
             cost += int(np.rint(loss[column.codes[rows]]).astype(np.int64).sum())
-        found = try_everything(part.component, rows, self.costs, shown, cost).columns
+        items = self.given.items
+        # Who shows `*` for all items and for everything else, too, would be gone, and missed by the others of a group.
+        shows = ~no_items_left(self.table, items) if items else None
+        found = try_everything(part.component, rows, self.costs, shown, cost, may_be_star=shows).columns
         return columns if found is None else found
 
     def _unsuppressed(self) -> Solution:

@@ -19,7 +19,7 @@ from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.stars import group_of_stars_is_lost
-from kveil.arrays import Ints
+from kveil.arrays import Bools, Ints
 from kveil.models.groups import Groups, Pairs
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown
@@ -64,17 +64,25 @@ def keeps_rules(table: Table) -> bool:
 
 
 def try_everything(
-    component: SearchComponent, rows: Ints, costs: NodeCosts, shown: Sequence[Shown | None], below: int | None
+    component: SearchComponent,
+    rows: Ints,
+    costs: NodeCosts,
+    shown: Sequence[Shown | None],
+    below: int | None,
+    *,
+    may_be_star: Bools | None = None,
 ) -> TriedRows:
     """Return what some rows of a component show at least cost, if that is below a cost.
 
     ``rows`` are those that take part; what others show is taken from ``shown``, or is their own value where there is
-    none. Rows of nothing but stars are allowed where they are a group of their own, as the released texts are read.
+    none. Rows of nothing but stars are allowed where they are a group of their own, as the released texts are read, and
+    of the table's rows only for those that ``may_be_star``, all where left out.
     """
     if not 0 < len(rows) <= MOST_ROWS_TRIED or not component.positions or component.table.times is not None:
         return TriedRows(None, complete=False)
     each = [_labels(component, costs, rows, a) for a in range(len(component.positions))]
-    alone = group_of_stars_is_lost(component.table)
+    stars = np.full(len(rows), not group_of_stars_is_lost(component.table))
+    stars &= True if may_be_star is None else may_be_star[rows]
     options = []
     for i in range(len(rows)):
         if np.prod([len(own[i]) for own in each]) > MOST_ROW_OPTIONS:
@@ -83,7 +91,7 @@ def try_everything(
             Option(sum(label.cost for label in way), way, all(label.is_star for label in way))
             for way in product(*(own[i] for own in each))
         ]
-        options.append(sorted((o for o in found if not (o.is_star and alone)), key=lambda o: o.cost))
+        options.append(sorted((o for o in found if not o.is_star or stars[i]), key=lambda o: o.cost))
     options = _shared(component, options)
     search = _EveryChoice(component, rows, options, below)
     if not all(options):
