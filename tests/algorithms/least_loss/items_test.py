@@ -69,6 +69,17 @@ def test_classes_are_refined_at_the_sizes_that_they_have() -> None:
     assert not loses_no_more(table, start, shared)
 
 
+def test_items_are_not_shared_where_somebody_would_be_left_with_nothing_to_show() -> None:
+    table, start = made(KKM, "*")
+    ages = (
+        ["0-49"] * 7 + ["*", "0-49", "*"] + ["50-99"] * 6
+    )  # those who show stars have y2 and x2: only the root is shared
+    refined = shown_as(table, {"age": ages}, items=dict(start.items))
+    alone = refined.shown[0].codes == refined.shown[0].codes[7]
+    assert alone.sum() == 2
+    assert with_shared_items(table, refined, refined) is None
+
+
 @pytest.mark.parametrize("label", ["*", "X", None])
 def test_a_solution_loses_no_more_than_itself(label: str | None) -> None:
     table, start = made(KL, label)

@@ -68,10 +68,12 @@ def without_combinations(table: Table, solution: Solution) -> Table:
 def with_shared_items(table: Table, solution: Solution, refined: Solution) -> Solution | None:
     """Return refined classes with the items that they can share, None where these lose more than was gained.
 
-    What counts is the sum of both losses, and that quasi-identifiers lose no more than they did.
+    What counts is the sum of both losses, that quasi-identifiers lose no more than they did, and that nobody is left
+    with nothing to show.
     """
-    new = share_again(table, replace(refined, items={}), ~solution.suppressed_anywhere)
-    if new is None:
+    kept = ~solution.suppressed_anywhere
+    new = share_again(table, replace(refined, items={}), kept)
+    if new is None or hide_with_neighbours(table, new.shown, new.items, kept).any():
         return None
     before, after = measure_solution(table, solution), measure_solution(table, new)
     loss = table.policy.loss
