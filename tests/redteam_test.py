@@ -40,6 +40,7 @@ from kveil.archive import archive as archives
 from kveil.errors import FileError
 from kveil.files import as_texts, code_labels, read_table, room
 from kveil.files.csv_reading import read_csv
+from kveil.files.layout import FileLayout
 from kveil.files.source import check_columns
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
@@ -2637,6 +2638,14 @@ def test_c6_verifying_takes_time_linear_in_the_columns(rows: int) -> None:
     assert spent[2] < 8 * spent[1]  # 16 times where every column is held against every other one
 
 
+def test_c6_many_promises_about_a_few_columns_each_take_no_more_time_than_one_about_all() -> None:
+    original, release, policy = wide(600, 2)
+    pairs = zip(policy.quasi_identifiers[::2], policy.quasi_identifiers[1::2], strict=True)
+    several = policy.model_copy(update={"privacy": tuple(kveil.KAnonymity(k=2, attributes=pair) for pair in pairs)})
+    spent = [seconds_of(kveil.verify, release, own, original) for own in (policy, several)]
+    assert spent[1] < 2.5 * spent[0]  # 5 times where every column is asked for its component by every promise
+
+
 def test_c6_checking_takes_time_linear_in_the_names() -> None:
     spent = []
     for columns in (1_000, 8_000):
@@ -2653,7 +2662,7 @@ def test_c6_lists_of_names_are_compared_in_time_linear_in_them() -> None:
     twice = ",".join([*names, "c0"]) + "\n" + ",".join(["1"] * 100_001) + "\n"
     began = process_time()
     with pytest.raises(kveil.DataError, match="names 'c0' more than once"):
-        read_csv(twice.encode(), "t.csv", ",", frozenset(names))
+        read_csv(twice.encode(), "t.csv", FileLayout(separator=","), frozenset(names))
     assert process_time() - began < 5
 
 
@@ -2745,6 +2754,10 @@ def test_c8_init_makes_a_policy_that_runs_of_strange_names_and_values(strange: s
         columns[name] = [value + strange + value for value in columns[name]]
     pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
     done = run("init", tmp_path / "t.parquet", "-o", tmp_path / "p.yaml")
+    if (where, strange) == ("name", "\x00"):  # refused wherever a table is read
+        assert done.code == 2
+        assert done.err.rstrip().endswith("or holds a NUL character.")
+        return
     assert done.code == 0, done.err
     assert "\x1b" not in done.out
     assert run("check", tmp_path / "p.yaml", "--quiet").code in (0, 1)

@@ -73,7 +73,8 @@ def from_frame(frame: Any) -> Source:
     if strange:
         raise DataError(f"the frame has a column labelled by a {strange[0]}; label columns by texts.")
     check_plain_names([str(label) for label in labels], "the frame")
-    columns = {str(label): _polars_column(wrapped, position) for position, label in enumerate(labels)}
+    # Names are handed down, since a frame lays out all of them whenever it is asked for one.
+    columns = {str(label): _polars_column(wrapped, position, str(label)) for position, label in enumerate(labels)}
     if len(columns) != len(labels):
         raise DataError("the frame has two columns of one name; rename them.")
     return Source("the frame", pl.DataFrame(columns), "frame", native=frame)
@@ -126,8 +127,7 @@ def as_given(release: Any, frame: Any) -> Any:
     return duckdb.from_arrow(table)
 
 
-def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:
-    name = str(frame.columns[position])
+def _polars_column(frame: nw.DataFrame[Any], position: int, name: str) -> pl.Series:
     native: Any = frame.to_native()
     if isinstance(native, pl.DataFrame):
         return native.to_series(position).rechunk()

@@ -333,6 +333,10 @@ def test_wrong_names_for_a_file_without(tmp_path: Path) -> None:
     assert not policy.exists()
     (tmp_path / "twice.csv").write_text("a,b,b\n1,2,3\n")
     refused(run("init", tmp_path / "twice.csv"), "--skip 1")
+    (tmp_path / "titled.csv").write_text("a table\na,b,b\n1,2,3\n")
+    refused(run("init", tmp_path / "titled.csv", "--skip", "1"), "--skip 2")
+    pl.DataFrame({"^a$": ["1"]}).write_parquet(tmp_path / "odd.parquet")
+    assert "--columns" not in run("init", tmp_path / "odd.parquet").err
     done = run("init", tmp_path / "twice.csv", "--columns", "a,b,c", "--skip", "1", "-o", policy)
     assert done.code == 0, done.err
     assert (tmp_path / "twice-named.csv").read_text() == "a,b,c\n1,2,3\n"

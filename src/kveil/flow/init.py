@@ -11,7 +11,7 @@ from kveil.algorithms.registry import algorithms_honouring
 from kveil.choose import MOST_EFFORT, Allowance, trials
 from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
-from kveil.files import PLAIN_LAYOUT, FileLayout, Outputs, Source, with_likely_points, write_table
+from kveil.files import PLAIN_LAYOUT, FileLayout, Outputs, Source, kind_of, with_likely_points, write_table
 from kveil.files.without_names import read_headless
 from kveil.flow.steps.cancelling import check_process
 from kveil.flow.steps.inputs import read_any
@@ -191,10 +191,11 @@ def _read(data: Place, form: FileForm) -> Source:
     except FileError:  # it is not there, or no table: other names for its columns would not help
         raise
     except DataError as error:
-        if not isinstance(data, Path):  # whose tables have names
-            raise
+        if not isinstance(data, Path) or not data.is_file() or kind_of(data) != "csv":
+            raise  # its names do not stand in a line that could be left out
+        above = form.layout.skip + 1
         raise DataError(
-            f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip 1."
+            f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip {above}."
         ) from None
 
 

@@ -26,28 +26,30 @@ def components(policy: PolicyKeys) -> tuple[Component, ...]:
     ``models`` are positions in ``policy.privacy``. Without quasi-identifiers, as for plain sets of items, all models
     are about the one class of all individuals.
     """
-    if not policy.quasi_identifiers:
+    names = policy.quasi_identifiers
+    if not names:
         return (Component((), tuple(range(len(policy.privacy)))),)
-    leader = {name: name for name in policy.quasi_identifiers}
+    order = {name: position for position, name in enumerate(names)}
+    over = [[order[name] for name in policy.attributes_of(model)] for model in policy.privacy]
+    leader = list(range(len(names)))
 
-    def find(name: str) -> str:
-        while leader[name] != name:
-            name = leader[name]
-        return name
+    def find(place: int) -> int:
+        while leader[place] != place:
+            leader[place] = leader[leader[place]]  # paths are halved: a table may have a thousand columns
+            place = leader[place]
+        return place
 
-    order = {name: position for position, name in enumerate(leader)}
-    for model in policy.privacy:
-        names = policy.attributes_of(model)
-        for name in names[1:]:
-            low, high = sorted((find(names[0]), find(name)), key=order.__getitem__)
+    for first, *others in over:
+        for other in others:
+            low, high = sorted((find(first), find(other)))
             leader[high] = low
-    found = []
-    for top in leader:
-        if leader[top] == top:
-            members = tuple(name for name in leader if find(name) == top)
-            models = tuple(i for i, model in enumerate(policy.privacy) if policy.attributes_of(model)[0] in members)
-            found.append(Component(members, models))
-    return tuple(found)
+    attributes: dict[int, list[str]] = {}  # by the first attribute of each component
+    for place, name in enumerate(names):
+        attributes.setdefault(find(place), []).append(name)
+    models: dict[int, list[int]] = {top: [] for top in attributes}
+    for i, places in enumerate(over):
+        models[find(places[0])].append(i)
+    return tuple(Component(tuple(own), tuple(models[top])) for top, own in attributes.items())
 
 
 def implications(policy: PolicyKeys) -> dict[int, int]:

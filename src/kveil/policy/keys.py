@@ -291,7 +291,10 @@ class PolicyKeys(PolicyPart):
     def attributes_of(self, model: PrivacyModel) -> tuple[str, ...]:
         """Return the quasi-identifiers a model is over, in policy order."""
         names = self.quasi_identifiers
-        return tuple(names) if model.attributes is None else tuple(n for n in names if n in model.attributes)
+        if model.attributes is None:
+            return tuple(names)
+        own = frozenset(model.attributes)
+        return tuple(name for name in names if name in own)
 
     def outline(self) -> PolicyOutline:
         """Return the policy as rows for people: attributes, models, rules."""
