@@ -12,11 +12,13 @@ import pytest
 import yaml
 
 import kveil
-from kveil.algorithms.costs import Reading, in_common_units, node_losses, weighted_losses
+from kveil.algorithms.costs import Reading, in_common_units, node_losses, weighted_losses, whole_costs
 from kveil.frames import from_frame
 from kveil.table.encode import encode
+from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
+from support import make_policy
 
 UNBALANCED = {"*": {"A": {"A1": {"a": ["x", "y"]}}, "b": [], "C": ["c", "d"]}}
 
@@ -94,6 +96,27 @@ def test_losses_become_multiples_of_a_common_denominator_where_that_is_small_eno
 # costs a quarter, and one of the flat one a half.
 FLAT = {"*": {"X": ["x1", "x2"], "Y": ["y1", "y2"]}}
 DEEP = {"*": {"P": {"P2": {"P3": ["p1", "p2"]}}, "V": {"V2": {"V3": ["v1", "v2"]}}}}
+
+
+def test_numbers_are_laid_in_units_as_fractions_say_to_the_nearest_one() -> None:
+    numbers = ["-7.25", "-0.1", "0", "1e-3", "2", "2.5", "3.14159", "20"]
+    for step in (None, "0.3"):
+        ranges = {"within": ["-10", "33.3"], **({} if step is None else {"round": step})}
+        policy = make_policy(
+            {"x": {"role": "quasi-identifier", "hierarchy": {"ranges": ranges}}},
+            privacy=[{"model": "k-anonymity", "k": 2}],
+            loss="ncp",
+        )
+        table = encode(from_frame(pl.DataFrame({"x": [*numbers, ""] * 2})), policy)
+        (scale,) = table.trees
+        assert isinstance(scale, Scale)
+        whole = whole_costs(table, [0])
+        laid = whole.costs.leaves[:, 1:]
+        for leaf, ends in enumerate(scale.bounds()):
+            for cost, end in zip(laid[leaf].tolist(), ends, strict=True):
+                exact = (Fraction(end) + 10) / Fraction("43.3") * whole.scale
+                assert cost == (2 * exact + 1) // 2
+        assert laid[-1].tolist() == [0, 0]  # missing
 
 
 def released(algorithm: str, loss: str, rows: list[tuple[str, str]], **weights: float) -> list[tuple[str, ...]]:

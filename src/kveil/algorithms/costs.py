@@ -23,6 +23,7 @@ from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering.layout import Costs
 from kveil.policy.attributes import Intervals
 from kveil.policy.interval_scale import IntervalScale
+from kveil.stopping import check_deadline
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -249,9 +250,18 @@ def _rounded(number: Fraction) -> int:
 
 def _bounds_in_units(scale: Scale, unit: Fraction) -> tuple[Longs, Longs]:
     """Return the bounds of every number in the units of costs, to the nearest one."""
-    origin, width = Fraction(scale.spec.within[0]), Fraction(scale.width)
+    check_deadline()
+    origin, per_number = Fraction(scale.spec.within[0]), unit / Fraction(scale.width)
+
+    def in_units_of(number: Decimal) -> int:
+        # `_rounded` of a product of fractions, in whole numbers: a column may have a number for every record.
+        own, parts = number.as_integer_ratio()
+        above = (own * origin.denominator - origin.numerator * parts) * per_number.numerator
+        whole = parts * origin.denominator * per_number.denominator
+        return (2 * above + whole) // (2 * whole)
+
     bottom, top = np.zeros(scale.leaves, dtype=np.int64), np.zeros(scale.leaves, dtype=np.int64)
     for leaf, (low, high) in enumerate(scale.bounds()):
-        bottom[leaf] = _rounded((Fraction(low) - origin) / width * unit)
-        top[leaf] = _rounded((Fraction(high) - origin) / width * unit)
+        bottom[leaf] = in_units_of(low)
+        top[leaf] = bottom[leaf] if high is low else in_units_of(high)
     return bottom, top
