@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kveil.verifier.label_ends import count_outside, ends_of, labels_of_letters
+from kveil.verifier.label_ends import count_outside, ends_of, is_closed_right, labels_of_letters, runs_over
 
 OUTSIDE = [
     ("18-25", ["18", "26"]),
@@ -39,6 +39,36 @@ OUTSIDE = [
 @pytest.mark.parametrize(("label", "values"), OUTSIDE)
 def test_a_value_outside_of_two_ends_is_told(label: str, values: list[str]) -> None:
     assert count_outside(label, values, letters=False)
+
+
+@pytest.mark.parametrize(
+    ("label", "values", "over"),
+    [
+        ("15-19", ["16", "20"], True),  # ARX's ages of Adult
+        ("15-19", ["15", "19", "19.5"], False),
+        ("[15,19]", ["20"], False),
+        ("15 to 19", ["20"], False),
+        ("1.5-2", ["3"], False),
+        ("A-C", ["D"], False),
+    ],
+)
+def test_a_band_that_holds_the_number_behind_its_end_runs_over(label: str, values: list[str], over: bool) -> None:
+    assert runs_over(label, values) == over
+
+
+@pytest.mark.parametrize(
+    ("below", "right"),
+    [
+        ({"15-19": ["16", "20"], "20-24": ["21", "25"]}, True),
+        ({"15-19": ["15", "20"], "20-24": ["21", "25"]}, False),  # 15 stands below the label that it begins
+        ({"15-19": ["16", "20"], "20-24": ["21", "24"]}, False),  # one alone may be a slip
+        ({"15-19": ["15", "19"], "20-24": ["20", "24"]}, False),
+    ],
+)
+def test_a_tree_is_is_closed_right_where_all_bands_are(below: dict[str, list[str]], right: bool) -> None:
+    assert is_closed_right(below) == right
+    out = {label: count_outside(label, values, letters=False, right=right) for label, values in below.items()}
+    assert any(out.values()) == (not right and any(runs_over(label, values) for label, values in below.items()))
 
 
 INSIDE = [

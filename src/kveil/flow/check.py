@@ -40,7 +40,7 @@ from kveil.table.encode import encode
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
-from kveil.verifier.labels import untrue_ends
+from kveil.verifier.labels import bands_that_run_over, untrue_ends
 from kveil.words import count
 
 
@@ -258,7 +258,7 @@ def _with_width(table: Table, position: int, boundary: MaxWidth | None) -> Table
 
 
 def _labels_that_mislead(policy: Policy) -> list[str]:
-    """Return which attributes have labels that no release may show, since they are false of values below them."""
+    """Return which attributes have labels that are false of values below them: far from them, or by one."""
     warnings = []
     for name in (*policy.quasi_identifiers, *policy.generalized):
         fixed = policy.fixed_lines(name)
@@ -267,5 +267,11 @@ def _labels_that_mislead(policy: Policy) -> list[str]:
             warnings.append(
                 f"the hierarchy of {name} has {count(len(untrue), 'label')} with two ends that a value below lies "
                 "outside of; a release that shows one is refused. Rename such labels by what holds for all of them."
+            )
+        over = [] if fixed is None else bands_that_run_over(fixed, policy.data.missing)
+        if over:
+            warnings.append(
+                f"the hierarchy of {name} has {count(len(over), 'band')} of numbers, such as {over[0][:40]!r}, below "
+                "which the number after the end stands, too. Rename such labels, or tell readers."
             )
     return warnings

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -51,6 +51,7 @@ class Ends:
     high: str
     outside: Outside
     sure: bool = True
+    behind: Decimal | None = None  # the number after the end, where a band such as `15-19` may be meant to hold it
 
 
 def ends_of(label: str, *, letters: bool = False) -> Ends | None:
@@ -84,7 +85,10 @@ def _number_ends(text: str) -> Ends | None:
             excluded.add(high)
         if opening + closing in {"(]", "]]", "]["}:
             excluded.add(low)
-        return Ends(one, other, partial(_number_outside, (one, other), (low, high), excluded))
+        behind = None
+        if pattern is _NUMBERS[0] and is_whole(low) and is_whole(high):
+            behind = EXACT.add(high, Decimal(1))
+        return Ends(one, other, partial(_number_outside, (one, other), (low, high), excluded), behind=behind)
     return None
 
 
@@ -111,6 +115,22 @@ def _number_outside(
     width = len(written[0])
     of_codes = value.isdigit() and all(end.isdigit() and len(end) == width for end in written) and len(value) > width
     return not (of_codes and written[0] <= value[:width] <= written[1])
+
+
+def runs_over(label: str, values: Iterable[str]) -> bool:
+    """Tell whether the values below a band of whole numbers run on to the number behind its end: 20 in `15-19`."""
+    ends = ends_of(label)
+    return ends is not None and ends.behind is not None and any(parse_number(own) == ends.behind for own in values)
+
+
+def is_closed_right(below: Mapping[str, Sequence[str]]) -> bool:
+    """Tell whether bands of a tree are meant to hold the number behind their end instead of the one they begin with.
+
+    So are those that call 16 to 20 `15-19`: several hold the number behind, and none the one that it is named from.
+    """
+    bands = [(label, ends) for label in below if (ends := ends_of(label)) is not None and ends.behind is not None]
+    begun = any(parse_number(own) == parse_number(ends.low) for label, ends in bands for own in below[label])
+    return not begun and sum(runs_over(label, below[label]) for label, _ in bands) > 1
 
 
 def _date_ends(text: str) -> Ends | None:
@@ -229,8 +249,8 @@ def _letters_and_digits(text: str) -> str:
 ORDERS: tuple[Callable[[str], str], ...] = (str.casefold, _plain, _letters_and_digits)
 
 
-def count_outside(label: str, values: Sequence[str], *, letters: bool) -> int:
-    """Return how many of the values below a label lie outside of its two ends.
+def count_outside(label: str, values: Sequence[str], *, letters: bool, right: bool = False) -> int:
+    """Return how many of the values below a label lie outside of its two ends; its tree may be closed on the ``right``.
 
     0 where it has none, where no value is of their kind, and where it names the first and the last of the values as the
     tree lists them in an order of its owner's: `Jan … Mar`.
@@ -240,7 +260,8 @@ def count_outside(label: str, values: Sequence[str], *, letters: bool) -> int:
         return 0
     if not ends.sure and (values[0], values[-1]) == (ends.low, ends.high) and list(values) != sorted(values):
         return 0
-    told = [(value, outside) for value in values if (outside := ends.outside(value)) is not None]
+    inside = values if not right else [own for own in values if parse_number(own) != ends.behind or ends.behind is None]
+    told = [(value, outside) for value in inside if (outside := ends.outside(value)) is not None]
     out = sum(outside for _, outside in told)
     if ends.sure or out < len(told):
         return out

@@ -17,7 +17,7 @@ from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.verifier.alignment import PEOPLE, VALUE, BesideOriginal
-from kveil.verifier.label_ends import count_outside, labels_of_letters
+from kveil.verifier.label_ends import count_outside, is_closed_right, labels_of_letters, runs_over
 from kveil.verifier.rows import Rows
 from kveil.words import count, listing
 
@@ -84,14 +84,46 @@ def misleading_labels(rows: Rows, policy: Policy) -> list[str]:
     return findings
 
 
+def labels_that_run_over(rows: Rows, policy: Policy) -> list[str]:
+    """Return a warning for every attribute that shows bands of whole numbers with the number behind their end in them.
+
+    Trees are often made so, closed on the right and named as if open there: it is no finding, and a reader should know.
+    """
+    warnings = []
+    for name in (*policy.quasi_identifiers, *policy.generalized):
+        fixed = policy.fixed_lines(name)
+        if fixed is None:
+            continue
+        over = sorted(bands_that_run_over(fixed, policy.data.missing, shown=rows.labels(name)))
+        if over:
+            what, holds = ("a band", "it holds") if len(over) == 1 else (count(len(over), "band"), "they hold")
+            warnings.append(
+                f"{name} shows {what} of numbers, such as {over[0][:40]!r}, below which the number after the end "
+                f"stands, too: {holds} one more than the label says. Rename such labels, or tell readers."
+            )
+    return warnings
+
+
+def bands_that_run_over(fixed: Lines, missing: Sequence[str], *, shown: Set[str] | None = None) -> list[str]:
+    """Return the labels of a hierarchy, of those that are shown, that are meant to hold the number behind their end."""
+    below = _leaves_below(fixed)
+    if not is_closed_right(below):
+        return []
+    return [
+        label
+        for label in (below if shown is None else below.keys() & shown)
+        if runs_over(label, [leaf for leaf in below[label] if leaf not in missing])
+    ]
+
+
 def untrue_ends(fixed: Lines, missing: Sequence[str], *, shown: Set[str] | None = None) -> list[str]:
     """Return the labels of a hierarchy, of those that are shown, with two ends that a value below lies outside of."""
     below = _leaves_below(fixed)
-    letters = labels_of_letters(below)
+    letters, right = labels_of_letters(below), is_closed_right(below)
     untrue = []
     for label in below if shown is None else below.keys() & shown:
         values = [leaf for leaf in below[label] if leaf not in missing]
-        if values and count_outside(label, values, letters=letters):
+        if values and count_outside(label, values, letters=letters, right=right):
             untrue.append(label)
     return untrue
 

@@ -17,7 +17,7 @@ from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.kept_cells import compare_kept
-from kveil.verifier.labels import misleading_labels, telling_labels
+from kveil.verifier.labels import labels_that_run_over, misleading_labels, telling_labels
 from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, original_rows, release_rows, rule_texts
@@ -118,7 +118,7 @@ def verify_rows(
     dependencies = _dependencies(release, policy, rows, stars)
     suppression, beyond_limit = judge_suppression(rows, policy, suppressed, aligned)
     findings += [*broken, *(sentence for _, sentence in dependencies if sentence), *beyond_limit]
-    warnings = star_warnings(policy, rows, suppression["starred"])
+    warnings = star_warnings(policy, rows, suppression["starred"]) + labels_that_run_over(rows, policy)
     private_warnings = [] if aligned is None else warnings_of_left_out(policy, aligned, suppressed)
     if aligned is not None and policy.dependencies:
         narrowed = narrowed_groups(policy, release, aligned, suppressed.taking_part())

@@ -35,7 +35,7 @@ from kveil.verifier.counts import (
 from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.kept_cells import compare_kept
-from kveil.verifier.labels import misleading_labels, telling_labels
+from kveil.verifier.labels import labels_that_run_over, misleading_labels, telling_labels
 from kveil.verifier.left_out import warnings_of_left_out
 from kveil.verifier.narrowing import rule_columns
 from kveil.verifier.release import judge_guarantees, judge_suppression, star_warnings, strange_columns
@@ -194,7 +194,8 @@ class SlicedRelease:
         private_warnings = warnings_of_left_out(policy, aligned, suppressed)
         dependencies, broken = self._judge_rules()
         findings += broken
-        warnings = [*star_warnings(policy, rows, suppression["starred"]), *self._warnings]
+        warnings = star_warnings(policy, rows, suppression["starred"]) + labels_that_run_over(rows, policy)
+        warnings += self._warnings
         if not rows.number:
             warnings.insert(0, "the release has no records.")
         return Verdict(

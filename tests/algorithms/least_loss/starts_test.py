@@ -35,7 +35,7 @@ def test_of_starts_that_leave_out_the_same_the_lowest_is_searched() -> None:
     table = table_of("k")
     found = [(0.1, leaving_out(table, 1)), (0.2, leaving_out(table)), (0.3, leaving_out(table, 1)),
              (0.4, leaving_out(table, 2)), (0.5, leaving_out(table, 3))]  # fmt: skip
-    assert [one for one, _ in starting._leaving_out_others(table, found)] == [0.1, 0.2, 0.4]
+    assert [one for one, _ in starting._worth_a_search(table, found)] == [0.1, 0.2, 0.4]
 
 
 @pytest.mark.parametrize(("privacy", "more"), [("diverse", ""), ("k", 'dependencies: ["city -> sex"]')])
@@ -43,7 +43,7 @@ def test_one_start_is_searched_where_values_or_rules_have_a_say(privacy: str, mo
     table = table_of(privacy)
     table = table.changed(policy=policy_of(POLICIES[privacy], f"suppression: {{limit: 0.2}}\n{more}"))
     found = [(0.1, leaving_out(table, 1)), (0.2, leaving_out(table))]
-    assert starting._leaving_out_others(table, found) == found[:1]
+    assert starting._worth_a_search(table, found) == found[:1]
 
 
 def test_of_starts_that_end_nearly_as_low_the_one_that_leaves_out_the_fewest_goes_on(
