@@ -39,7 +39,8 @@ FIELDS = {
     },
     "proposal": {"model": {"model": "l-diversity", "sensitive": "insurance", "l": 3}},
     "preview": {"column": "zip", "hierarchy": None},
-    "jobs": {"do": "attack", "run": "x", "algorithms": ["none"]},
+    "jobs": {"do": "attack", "run": "x", "algorithms": ["none"], "weaker": False},
+    "confirm": {"database": "sqlite:///none.db", "query": "SELECT 1"},
 }  # fmt: skip
 ASKED = {
     "values": ("column", "from", "find", "show"), "sample": ("show",), "bins": ("column",), "tree": ("column",),
