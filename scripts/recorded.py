@@ -9,13 +9,19 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
-def asked_for(doc: str | None, sets: Iterable[str]) -> argparse.Namespace:
-    """Return what the command line asks for: `--write FILE`, `--compare FILE`, what may differ, `--only` some sets."""
+def asked_for(
+    doc: str | None, sets: Iterable[str], *, more: Callable[[argparse.ArgumentParser], None] = lambda _: None
+) -> argparse.Namespace:
+    """Return what the command line asks for: `--write FILE`, `--compare FILE`, what may differ, `--only` some sets.
+
+    ``more`` adds a script's own options.
+    """
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path)
     parser.add_argument("--compare", type=Path)
     parser.add_argument("--changed", type=Path, help="TOML: what may differ, each with its reason")
     parser.add_argument("--only", default=",".join(sets))
+    more(parser)
     return parser.parse_args()
 
 

@@ -1,293 +1,208 @@
-"""Record or compare the releases of many policies, byte for byte: what a change of the inside must not change.
+"""Record or compare what runs write, byte for byte: what a change of the inside must not change.
 
-    python scripts/releases.py --write FILE      record what the releases are now
+    python scripts/releases.py --write FILE      record what runs write now
     python scripts/releases.py --compare FILE    say which differ; exit 1 if any does
 
-The policies are the worked examples of the papers, the demo's hospital, many small random tables, and, where the real
-data lies beside the project, Adult and diabetes130. Sets are chosen by `--only golden,hospital,random,adult,diabetes`.
-`scripts/releases.json` has all but the random ones as they were before the source was rearranged, at commit 6f982d2.
-`scripts/releases-changed.toml` names those that differ since, each with its reason: `make releases` compares them.
+Every case of `release_cases.py` is run in six ways: as a frame, from CSV, from Parquet on the engines local and stream,
+and on Spark by tuples and by parts. Of each run the release, the receipt, the account without its times, the warnings,
+the owner's file and the verdicts with and without the original are digested; of a refusal the exit code and sentence
+are kept. A way that writes what the frame's does is recorded as such. Warnings are digested apart, so that one that is
+new on an engine shows as nothing else.
+
+Cases are chosen by `--only golden,hospital,random,adult,diabetes`, ways by `--ways frame,csv,…`. On Spark the random
+tables are released by mondrian and by one more algorithm each, in turn: all of them would take hours. `--jobs N` runs
+cases in N processes. `scripts/releases-changed.toml` names what differs for a reason: `make releases` compares.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
-import random
+import json
+import multiprocessing
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import kveil
-from kveil.policy.keys import ALGORITHM_NAMES
+from on_spark import plain, release_of, started
 from recorded import asked_for, settle
+from release_cases import ALGORITHMS, SETS, Case
+from support import run
 
-ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared" / "data"
-ALGORITHMS = tuple(name for name in ALGORITHM_NAMES if name != "auto")
-RANDOM_TABLES = 120
-
-
-@dataclass(frozen=True)
-class Case:
-    """One release to record: its name, and how it is made."""
-
-    name: str
-    make: Callable[[], Any]
+Digests = dict[str, str]
+AS_FRAME = "as the frame"
+ENGINES = {"csv": "local", "parquet": "local", "stream": "stream", "spark tuples": "spark", "spark parts": "spark"}
+WAYS = ("frame", *ENGINES)
 
 
-def _policy(document: dict[str, Any], folder: Path) -> kveil.Policy:
-    """Return a policy given as a mapping, its hierarchy files relative to a folder."""
-    attributes = {name: dict(entry) for name, entry in document["attributes"].items()}
-    for entry in attributes.values():
-        if isinstance(entry.get("hierarchy"), str):
-            entry["hierarchy"] = str(folder / entry["hierarchy"])
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "policy.yaml"
-        path.write_text(yaml.safe_dump({**document, "attributes": attributes}, sort_keys=False), encoding="utf-8")
-        return kveil.Policy.load(path)
+def digest(content: bytes | str) -> str:
+    """Return a short digest: long enough to tell two runs apart, short enough for thousands of lines."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:12]
 
 
-def digest(make: Callable[[], Any]) -> str:
-    """Return the SHA-256 of a release as CSV, or the sentence of its refusal."""
-    try:
-        frame = make()
-    except kveil.KveilError as error:
-        return f"{type(error).__name__}: {error}"
+def digest_json(content: object) -> str:
+    """Return the digest of plain data."""
+    return digest(json.dumps(content, sort_keys=True, default=str))
+
+
+def digest_rows(frame: pl.DataFrame) -> str:
+    """Return the digest of a release as CSV, sets joined: the same for every format that holds it."""
     columns = [
-        pl.col(name).list.join("|") if isinstance(kind, pl.List) else pl.col(name)
+        pl.col(name).list.eval(pl.element().cast(pl.String)).list.join("|") if kind == pl.List else pl.col(name)
         for name, kind in frame.schema.items()
     ]
-    return hashlib.sha256(frame.select(columns).write_csv().encode()).hexdigest()
+    return digest(frame.select(columns).write_csv())
 
 
-def _release(frame: pl.DataFrame, document: dict[str, Any], folder: Path = ROOT) -> Callable[[], Any]:
-    return lambda: kveil.anonymize(frame, _policy(document, folder)).data
+def digest_account(account: Mapping[str, Any], receipt: Mapping[str, Any]) -> Digests:
+    """Return the digests of an account and a receipt, and apart from them of what both warn of.
+
+    Times differ from run to run, and the engine's name, the hash of the release's file and what the driver of Spark
+    alone tells from way to way: a release is digested by its rows.
+    """
+    digests = {}
+    for name, whole in (("account", account), ("receipt", receipt)):
+        kept = {key: value for key, value in whole.items() if key not in ("seconds", "warnings", "engine", "sha256")}
+        digests[name] = digest_json({**kept, "policy": whole["sha256"]["policy"]})
+    return digests | {"warnings": digest_json([account["warnings"], receipt["warnings"]])}
 
 
-def golden() -> Iterator[Case]:
-    """Yield the papers' worked examples, each with every algorithm."""
-    folder = ROOT / "tests" / "golden"
-    for path in sorted(folder.glob("*/policy*.yaml")):
-        frame = pl.read_csv(path.parent / "input.csv", infer_schema=False, empty_string_is_null=False)
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-        for algorithm in (document["algorithm"], "auto", *ALGORITHMS):
-            name = f"golden/{path.parent.name}/{path.stem}/{algorithm}"
-            yield Case(name, _release(frame, {**document, "algorithm": algorithm}, path.parent))
+def digest_verdict(verdict: Mapping[str, Any]) -> str:
+    """Return the digest of a verdict, whichever file it is about."""
+    return digest_json({key: value for key, value in verdict.items() if key != "sha256"})
 
 
-def hospital() -> Iterator[Case]:
-    """Yield the demo's two policies, each with every algorithm."""
-    folder = ROOT / "src" / "kveil" / "data" / "hospital"
-    for stem, data in (("policy", "patients.csv"), ("everything", "visits.csv")):
-        frame = pl.read_csv(folder / data, infer_schema=False, empty_string_is_null=False)
-        document = yaml.safe_load((folder / f"{stem}.yaml").read_text(encoding="utf-8"))
-        for algorithm in ("auto", *ALGORITHMS):
-            yield Case(f"hospital/{stem}/{algorithm}", _release(frame, {**document, "algorithm": algorithm}, folder))
-
-
-def _random_table(draw: random.Random) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return a small random table with a random policy that uses a few things at once."""
-    rows = draw.choice([6, 12, 30, 80])
-    people = draw.random() < 0.3
-    tree = {"*": {"A": ["a1", "a2", "a3"], "B": {"B1": ["b1", "b2"], "b3": []}, "c": []}}
-    kinds: list[tuple[dict[str, Any], Callable[[], str]]] = [
-        ({"hierarchy": {"tree": tree}}, lambda: draw.choice(["a1", "a2", "a3", "b1", "b2", "b3", "c"])),
-        ({"hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10, 20]}}}, lambda: str(draw.randrange(100))),
-        (
-            {"hierarchy": {"mask": {"keep": [2, 1]}}},
-            lambda: f"{draw.randrange(1, 4)}{draw.randrange(3)}{draw.randrange(3)}",
-        ),
-        ({}, lambda: draw.choice("MFX")),
-        ({"hierarchy": {"ranges": {"within": [0, 50]}}}, lambda: str(draw.randrange(51))),
-    ]
-    width = draw.randrange(2, 5)
-    attributes: dict[str, Any] = {}
-    columns: dict[str, list[str]] = {}
-    person = [f"p{draw.randrange(max(rows // 3, 4))}" for _ in range(rows)]
-    if people:
-        attributes["pid"], columns["pid"] = {"role": "individual"}, person
-    for i in range(width):
-        kind, value = kinds[draw.randrange(5 if draw.random() < 0.3 else 4)]
-        entry = {"role": "quasi-identifier", **kind}
-        if "tree" in kind.get("hierarchy", {}) and draw.random() < 0.4:
-            entry["boundary"] = ["A", "B"]
-        missing = draw.random() < 0.2
-        own = {p: "" if missing and draw.random() < 0.1 else value() for p in person} if people else {}
-        attributes[f"q{i}"] = entry
-        columns[f"q{i}"] = (
-            [own[p] for p in person]
-            if people
-            else ["" if missing and draw.random() < 0.1 else value() for _ in range(rows)]
-        )
-    attributes["s"] = {
-        "role": "sensitive",
-        "hierarchy": {"tree": {"*": {"X": ["flu", "cold"], "Y": ["hiv", "gout", "acne"]}}},
+def of_frame(case: Case, folder: Path) -> Digests:
+    """Return what a run on a frame gives."""
+    policy = kveil.Policy.load(case.policy_in(folder, "data.csv"))
+    result = kveil.anonymize(case.frame, policy)
+    beside = kveil.verify(result.data, policy, original=case.frame, owner=result.owner)
+    assert result.owner is not None
+    return {
+        "release": digest_rows(result.data),
+        **digest_account(result.account, result.receipt),
+        "owner": digest_owner(json.loads(json.dumps(result.owner.as_json(), default=int))),
+        "verdict": digest_verdict(beside.as_json()),
+        "alone": digest_verdict(kveil.verify(result.data, policy).as_json()),
     }
-    columns["s"] = [draw.choice(["flu", "cold", "hiv", "gout", "acne"]) for _ in range(rows)]
-    names = [f"q{i}" for i in range(width)]
-    privacy: list[dict[str, Any]] = [{"model": "k-anonymity", "k": draw.choice([2, 3])}]
-    if draw.random() < 0.4:
-        privacy = [
-            {"model": "k-anonymity", "k": draw.choice([2, 3, 4]), "attributes": names[:2]},
-            {
-                "model": "k-anonymity",
-                "k": draw.choice([2, 3]),
-                "attributes": names[1:] if draw.random() < 0.6 else names[2:] or names,
-            },
-        ]
-    if draw.random() < 0.5:
-        privacy.append(
-            draw.choice(
-                [
-                    {"model": "l-diversity", "sensitive": "s", "l": 2},
-                    {"model": "l-diversity", "sensitive": "s", "l": 2, "variant": "entropy"},
-                    {"model": "p-sensitive", "sensitive": "s", "p": 2},
-                    {"model": "alpha-k", "sensitive": "s", "alpha": 0.6, "k": 2},
-                    {
-                        "model": "t-closeness",
-                        "sensitive": "s",
-                        "t": 0.4,
-                        "distance": draw.choice(["equal", "hierarchical"]),
-                    },
-                    *([{"model": "kl-diversity", "sensitive": "s", "k": 2, "l": 2}] if people else []),
-                ]
-            )
-        )
-    document: dict[str, Any] = {
-        "kveil": 1,
-        "attributes": attributes,
-        "privacy": privacy,
-        "suppression": {"limit": draw.choice([0, 0.1, 0.3]), "show": draw.choice(["drop", "star"])},
-        "loss": draw.choice(["ncp", "il", "precision"]),
-    }
-    if not people and draw.random() < 0.2:
-        document["dependencies"] = ["q0 -> q1"]
-        first: dict[str, str] = {}
-        columns["q1"] = [first.setdefault(a, b) for a, b in zip(columns["q0"], columns["q1"], strict=True)]
-    return pl.DataFrame(columns), document
 
 
-def random_tables() -> Iterator[Case]:
-    """Yield small random tables and policies, each with every algorithm."""
-    for seed in range(RANDOM_TABLES):
-        frame, document = _random_table(random.Random(seed))
-        for algorithm in ("auto", *ALGORITHMS):
-            yield Case(f"random/{seed}/{algorithm}", _release(frame, {**document, "algorithm": algorithm}))
+def digest_owner(content: Mapping[str, Any]) -> str:
+    """Return the digest of an owner's file without the hashes of the files that it is about."""
+    return digest_json({**content, "input": content["input"]["rows"], "release": content["release"]["rows"]})
 
 
-def adult() -> Iterator[Case]:
-    """Yield policies on Adult with the trees of ARX."""
-    folder = SHARED / "adult"
-    if not folder.exists():
-        return
-    frame = pl.read_csv(folder / "adult_arx.csv", separator=";", infer_schema=False)
-    quasi = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
-    attributes: dict[str, Any] = {
-        name: {
-            "role": "quasi-identifier",
-            "hierarchy": str(folder / f"hierarchies_arx/adult_hierarchy_{name}.csv"),
-        }
-        for name in quasi
-    }
-    attributes["salary-class"] = {"role": "sensitive"}
-    few = {name: attributes[name] for name in frame.columns}
-    ten: dict[str, Any] = {"kveil": 1, "attributes": few, "privacy": [{"model": "k-anonymity", "k": 10}]}
-    some = {**ten, "suppression": {"limit": 0.05}}
-    diverse = {**some, "privacy": [*ten["privacy"], {"model": "l-diversity", "sensitive": "salary-class", "l": 2}]}
-    close = {**some, "privacy": [*ten["privacy"], {"model": "t-closeness", "sensitive": "salary-class", "t": 0.2}]}
-    share = {**some, "privacy": [{"model": "alpha-k", "sensitive": "salary-class", "alpha": 0.8, "k": 5}]}
-    many = {
-        **some,
-        "privacy": [
-            {"model": "k-anonymity", "k": 20, "attributes": ["age", "sex", "race"]},
-            {"model": "k-anonymity", "k": 10, "attributes": ["education", "occupation", "sex"]},
-            {"model": "k-anonymity", "k": 5, "attributes": ["workclass", "marital-status", "native-country"]},
-        ],
-    }
-    bounded = {
-        **some,
-        "attributes": {
-            name: {**entry, "boundary": {"level": 1}} if name in ("education", "native-country") else entry
-            for name, entry in few.items()
-        },
-    }
-    wide = {
-        **some,
-        "attributes": {**few, "age": {"role": "quasi-identifier", "hierarchy": {"ranges": {"within": [0, 100]}}}},
-    }
-    for name, document, algorithms in (
-        ("k10", ten, ("datafly", "mondrian", "classfly", "k-member", "k-msd", "least-loss")),
-        ("k10 some", some, ("incognito", "classfly+partial")),
-        ("diverse", diverse, ("mondrian", "pk-clustering", "classfly+complete")),
-        ("close", close, ("mondrian", "datafly")),
-        ("share", share, ("pk-clustering",)),
-        ("many", many, ("datafly", "classfly+complete", "classfly+naive", "mondrian", "least-loss")),
-        ("bounded", bounded, ("greedy-cka", "mondrian", "k-msd-ag")),
-        ("ranges", wide, ("mondrian", "greedy-cka")),
-    ):
-        for algorithm in algorithms:
-            yield Case(f"adult/{name}/{algorithm}", _release(frame, {**document, "algorithm": algorithm}))
-
-
-def diabetes() -> Iterator[Case]:
-    """Yield policies on the patients of diabetes130, several diagnoses per patient."""
-    folder = SHARED / "diabetes130"
-    if not folder.exists():
-        return
-    patients = pl.read_csv(folder / "patients.csv.gz", infer_schema=False)
-    codes = pl.read_csv(folder / "diagnoses.csv.gz", infer_schema=False).select(
-        "patient_nbr", pl.col("icd9").str.split(".").list.first().alias("icd9")
+def of_file(case: Case, folder: Path, way: str) -> Digests:
+    """Return what a run of the command line writes, and what `verify` says of it."""
+    engine = ENGINES[way]
+    data = folder / ("data.csv" if way == "csv" else "data.parquet")
+    if way == "csv":
+        case.frame.write_csv(data)
+    else:
+        case.frame.write_parquet(data)
+    policy = case.policy_in(folder, data.name)
+    release = folder / ("release" if engine == "spark" else f"release{data.suffix}")
+    account, receipt, owner = folder / "account.json", folder / "receipt.json", folder / "owner"
+    rows = (
+        () if engine == "spark" else ("--owner", owner)
+    )  # rows on Spark have no numbers, so no way back without a key
+    made = run(
+        *("anonymize", policy, "--input", data, "-o", release, "--engine", engine, "--quiet"),
+        *("--account", account, "--receipt", receipt, *rows),
     )
-    digits = pl.col("icd9").str.contains(r"^[0-9]+$")
-    codes = codes.with_columns(
-        pl.when(digits).then(pl.col("icd9").str.pad_start(3, "0")).otherwise("icd9").alias("icd9")
-    )
-    quasi = ["race", "gender", "age", "payer_code", "medical_specialty"]
-    frame = (
-        patients.select("patient_nbr", *quasi).join(codes, on="patient_nbr", how="inner").unique(maintain_order=True)
-    )
-    trees = folder / "hierarchies"
-    attributes: dict[str, Any] = {"patient_nbr": {"role": "individual"}}
-    for name in quasi:
-        tree = trees / f"{name}.txt"
-        attributes[name] = {"role": "quasi-identifier", **({"hierarchy": str(tree)} if tree.exists() else {})}
-    attributes["icd9"] = {"role": "sensitive", "hierarchy": str(trees / "icd9_even.txt")}
-    document: dict[str, Any] = {
-        "kveil": 1,
-        "data": {"missing": ["?"]},
-        "attributes": attributes,
-        "privacy": [{"model": "kl-diversity", "sensitive": "icd9", "k": 10, "l": 5}],
-    }
-    plain = {**document, "privacy": [{"model": "k-anonymity", "k": 10}]}
-    sets = {**document, "privacy": [{"model": "kl-diversity", "sensitive": "icd9", "k": 10, "l": 1}]}
-    for name, asked, algorithm in (
-        ("kl", document, "1m-generalization"),
-        ("kl", document, "least-loss"),
-        ("k", plain, "mondrian"),
-        ("k", plain, "datafly"),
-        ("sets", sets, "partition"),
-    ):
-        yield Case(f"diabetes/{name}/{algorithm}", _release(frame, {**asked, "algorithm": algorithm}))
+    if made.code:
+        return {"refused": f"exit {made.code}: {made.err.strip().replace(str(folder), 'HERE')}"}
+    read = json.loads(account.read_text()), json.loads(receipt.read_text())
+    digests = digest_account(*read)
+    digests["release"] = digest_rows(_rows(release))
+    checked: list[tuple[str, tuple[object, ...]]] = [("alone", ())]
+    if rows:
+        digests["owner"] = digest_owner(json.loads(owner.read_text()))
+        checked.append(("verdict", ("--original", data, "--owner", owner)))
+    for name, more in checked:
+        told = run("verify", policy, "--release", release, "--engine", engine, "--json", *more)
+        digests[name] = f"exit {told.code}" if told.code == 2 else digest_verdict(told.json)
+    return digests
 
 
-SETS = {"golden": golden, "hospital": hospital, "random": random_tables, "adult": adult, "diabetes": diabetes}
+def _rows(release: Path) -> pl.DataFrame:
+    if release.is_dir():
+        return plain(release_of(release))
+    if release.suffix == ".csv":
+        return pl.read_csv(release, infer_schema=False, empty_string_is_null=False)
+    return pl.read_parquet(release)
+
+
+def on_spark(case: Case, folder: Path, way: str) -> Digests:
+    """Return what a run on Spark writes, by tuples or by parts: settings of the session say which."""
+    session = started()
+    settings = {"spark.kveil.most_tuples": "0", "spark.kveil.part_tuples": "20"} if way == "spark parts" else {}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        return of_file(case, folder, way)
+    finally:
+        for name in settings:
+            session.conf.unset(name)
+
+
+def goes_on_spark(case: Case) -> bool:
+    """Return whether a case is run on Spark, too."""
+    kind, number, algorithm = case.name.split("/", 2)
+    return kind != "random" or algorithm in ("mondrian", ALGORITHMS[int(number) % len(ALGORITHMS)])
+
+
+def record(case: Case, ways: Iterable[str]) -> dict[str, str]:
+    """Run a case in several ways, and return a line for each."""
+    lines: dict[str, str] = {}
+    for way in ways:
+        if ENGINES.get(way) == "spark" and not goes_on_spark(case):
+            continue
+        with tempfile.TemporaryDirectory() as place:
+            made = run_way(case, Path(place), way)
+        line = "; ".join(f"{name} {made[name]}" for name in sorted(made))
+        same = way != "frame" and line == lines.get(f"{case.name}: frame")
+        lines[f"{case.name}: {way}"] = AS_FRAME if same else line
+    return lines
+
+
+def run_way(case: Case, folder: Path, way: str) -> Digests:
+    """Return what a run in one way gives, or the exit code and the sentence of its refusal."""
+    if ENGINES.get(way) == "spark":
+        return on_spark(case, folder, way)
+    if way != "frame":
+        return of_file(case, folder, way)
+    try:
+        return of_frame(case, folder)
+    except kveil.KveilError as error:
+        return {"refused": f"exit {error.exit_code}: kveil: {error}"}
 
 
 def main() -> int:
     """Record or compare, as the command line says."""
-    options = asked_for(__doc__, SETS)
-    seen = {}
-    for part in options.only.split(","):
-        for case in SETS[part]():
-            seen[case.name] = digest(case.make)
-            print(f"{case.name}: {seen[case.name][:100]}", file=sys.stderr, flush=True)
-    return settle(options, seen, "releases", lambda name, was, now: print(f"{name}\n  was {was}\n  is  {now}"))
+    options = asked_for(__doc__, SETS, more=_more_options)
+    ways = options.ways.split(",")
+    cases = [case for part in options.only.split(",") for case in SETS[part]()]
+    seen: dict[str, str] = {}
+    # Processes of their own, not forks: threads of Polars and Java do not survive one.
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        for lines in pool.imap(partial(record, ways=ways), cases):
+            seen |= lines
+            print(*lines.items(), sep="\n", file=sys.stderr, flush=True)
+    return settle(options, seen, "runs", lambda name, was, now: print(f"{name}\n  was {was}\n  is  {now}"))
+
+
+def _more_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--jobs", type=int, default=1)
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ def on_both(policy: Policy, data: Path, folder: Path) -> Any:
     """The accounts of a run on Spark and of one in memory, whose releases must be the same; or the same refusal."""
     import kveil
 
-    told = []
+    told: list[Any] = []
     for engine, name in (("local", "local.parquet"), ("spark", "release")):
         try:
             account = anonymize_file(
