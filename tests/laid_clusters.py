@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.kernels.clustering import layout as field
-from kveil.kernels.clustering.layout import Costs, DistinctTuples
+from kveil.kernels.clustering.layout import CostAttributes, CostLeaves, CostNodes, Costs, DistinctTuples
 from naive.clusters import ClusterCase
 
 
@@ -13,11 +12,9 @@ def laid_out(case: ClusterCase) -> tuple[Costs, DistinctTuples]:
     """Return a case's trees, numbers and tuples as the loops read them."""
     nodes: list[list[int]] = []
     leaves: list[list[int]] = []
-    attributes = np.zeros((len(case.attributes), 4), dtype=np.int64)
-    for a, own in enumerate(case.attributes):
-        about = attributes[a]
-        about[field.IS_TREE], about[field.BASE] = own.tree is not None, len(leaves)
-        about[field.FULL], about[field.MISSING] = own.full, own.missing
+    attributes: list[list[int]] = []
+    for own in case.attributes:
+        attributes.append([own.tree is not None, len(leaves), own.full, own.missing])
         if own.tree is None:
             leaves += [[0, number, number] for number in own.numbers]
             continue
@@ -28,7 +25,9 @@ def laid_out(case: ClusterCase) -> tuple[Costs, DistinctTuples]:
             for node in range(tree.nodes)
         ]
     costs = Costs(
-        np.array(nodes, dtype=np.int64).reshape(-1, 4), np.array(leaves, dtype=np.int64).reshape(-1, 3), attributes
+        CostNodes(*np.array(nodes, dtype=np.int64).reshape(-1, 4).T.copy()),
+        CostLeaves(*np.array(leaves, dtype=np.int64).reshape(-1, 3).T.copy()),
+        CostAttributes(*np.array(attributes, dtype=np.int64).T.copy()),
     )
     low = np.array(case.low, dtype=np.int32)
     high = low if case.high == case.low else np.array(case.high, dtype=np.int32)

@@ -20,16 +20,16 @@ def row_cost(nodes: Any, leaves: Any, attributes: Any, low: Any, high: Any) -> A
     """Return what a record costs that shows the spans low..high."""
     total = np.int64(0)
     for a in range(len(low)):
-        base = attributes[a, 1]
-        if attributes[a, 0]:
-            node = leaves[base + low[a], 0]
-            while nodes[node, 2] < high[a]:
-                node = nodes[node, 0]
-            total += nodes[node, 3]
+        base = attributes.base[a]
+        if attributes.is_tree[a]:
+            node = leaves.node[base + low[a]]
+            while nodes.last[node] < high[a]:
+                node = nodes.parent[node]
+            total += nodes.cost[node]
         elif low[a] != high[a]:
-            width = attributes[a, 2]
-            if high[a] != attributes[a, 3]:
-                width = min(width, leaves[base + high[a], 2] - leaves[base + low[a], 1])
+            width = attributes.full[a]
+            if high[a] != attributes.missing[a]:
+                width = min(width, leaves.top[base + high[a]] - leaves.bottom[base + low[a]])
             total += width
     return total
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs
-from kveil.kernels.clustering.layout import Costs
+from kveil.kernels.clustering.layout import CostAttributes, CostLeaves, CostNodes, Costs
 from kveil.policy.attributes import Intervals
 from kveil.policy.interval_scale import IntervalScale
 from kveil.stopping import check_deadline
@@ -231,17 +231,23 @@ def _laid(table: Table, positions: list[int], units: list[Fraction]) -> Costs:
         nothing = np.zeros(tree.leaves, dtype=np.int64)
         if isinstance(tree, Tree):
             cost = in_units(node_losses(table, position, Reading.DEEPEST), float(unit), Rounding.NEAREST)
-            nodes.append(np.column_stack([tree.parent + node_base, tree.first, tree.last, cost]))
-            leaves.append(np.column_stack([tree.leaf_nodes + node_base, nothing, nothing]))
+            nodes.append((tree.parent + node_base, tree.first, tree.last, cost))
+            leaves.append((tree.leaf_nodes + node_base, nothing, nothing))
             node_base += len(tree.labels)
         else:
-            leaves.append(np.column_stack([nothing, *_bounds_in_units(tree, unit)]))
+            leaves.append((nothing, *_bounds_in_units(tree, unit)))
         leaf_base += tree.leaves
     return Costs(
-        np.concatenate(nodes).astype(np.int64) if nodes else np.zeros((0, 4), dtype=np.int64),
-        np.concatenate(leaves).astype(np.int64),
-        np.array(attributes, dtype=np.int64),
+        CostNodes(*_laid_end_to_end(nodes, 4)),
+        CostLeaves(*_laid_end_to_end(leaves, 3)),
+        CostAttributes(*(np.array(column, dtype=np.int64) for column in zip(*attributes, strict=True))),
     )
+
+
+def _laid_end_to_end(parts: Sequence[Sequence[Ints | Longs]], columns: int) -> list[Longs]:
+    """Return columns of which every part has a piece, each as one array."""
+    pieces = zip(*parts, strict=True) if parts else [[] for _ in range(columns)]
+    return [np.concatenate([np.zeros(0, dtype=np.int64), *column]).astype(np.int64) for column in pieces]
 
 
 def _rounded(number: Fraction) -> int:

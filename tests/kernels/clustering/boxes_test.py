@@ -47,8 +47,8 @@ def test_a_box_grows_over_tuples_and_costs_what_covers_them(
         if inside:
             assert call_joined(costs, box, distinct.low, distinct.high, t) == case.cost([*inside, t])
         changed = call_cover(costs, box, distinct, t, number == 0)
-        assert box.span[1].tolist() == distinct.low[tuples[: number + 1]].min(axis=0).tolist()
-        assert box.span[2].tolist() == distinct.high[tuples[: number + 1]].max(axis=0).tolist()
+        assert box.first.tolist() == distinct.low[tuples[: number + 1]].min(axis=0).tolist()
+        assert box.last.tolist() == distinct.high[tuples[: number + 1]].max(axis=0).tolist()
         if inside and not changed:
             for other in range(len(case.rows)):
                 assert call_joined(costs, box, distinct.low, distinct.high, other) == case.cost([*inside, other])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kveil.kernels.clustering.diverse import cluster_diverse
-from kveil.kernels.clustering.layout import Costs, DistinctTuples
+from kveil.kernels.clustering.layout import CostAttributes, CostLeaves, DistinctTuples, no_costs
 from kveil.kernels.models.layout import ALPHA, DISTINCT, Needs, SensitiveCodes
 from naive.diverse import DiverseCase
 
@@ -36,7 +36,7 @@ def test_clusters_are_those_of_looking_at_every_tuple_every_time(seed: int) -> N
     case = random_case(Random(seed))
     width, number = len(case.tuples[0]), len(case.tuples)
     ranks = np.array([[0, rank, rank] for _ in range(width) for rank in range(NUMBERS)], dtype=np.int64)
-    attributes = np.array([[0, a * NUMBERS, 1 << 40, -1] for a in range(width)], dtype=np.int64)
+    about = np.array([[0, a * NUMBERS, 1 << 40, -1] for a in range(width)], dtype=np.int64)
     cells = np.array(case.tuples, dtype=np.int32)
     start = np.cumsum([0, *case.rows]).astype(np.int64)
     known = max(case.values) + 1
@@ -50,7 +50,8 @@ def test_clusters_are_those_of_looking_at_every_tuple_every_time(seed: int) -> N
         np.array(case.rows, dtype=np.int64), np.array([known], dtype=np.int32), np.zeros((1, known + 1)),
         np.full((1, known + 1, 1), -1, dtype=np.int32), np.zeros((1, 1)), np.zeros((1, 1)),
     )  # fmt: skip
-    costs = Costs(np.zeros((0, 4), dtype=np.int64), ranks, attributes)
+    leaves, attributes = CostLeaves(*ranks.T.copy()), CostAttributes(*about.T.copy())
+    costs = no_costs()._replace(leaves=leaves, attributes=attributes)
     groups = np.array([0, number], dtype=np.int64)
     found = cluster_diverse(
         costs, DistinctTuples(cells, cells, start), needs, values, groups, case.k, case.more_is_safe

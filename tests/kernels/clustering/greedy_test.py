@@ -71,10 +71,10 @@ def test_rows_that_are_left_over_join_where_the_total_grows_least(seed: int, spa
     made = [[t] for t in rows[:number]]
     for c, own in enumerate(made, first):
         other, box = new_box(costs, len(case.attributes)), new_box(costs, len(case.attributes))
-        other.span[:] = [[7] * len(case.attributes), case.low[own[0]], case.high[own[0]]]
+        other.node[:], other.first[:], other.last[:] = 7, case.low[own[0]], case.high[own[0]]
         other.reach[:] = np.arange(len(other.reach))
         copy_box(box, other)
-        assert np.array_equal(box.span, other.span)
+        assert all(np.array_equal(mine, its) for mine, its in zip(box[:3], other[:3], strict=True))
         assert np.array_equal(box.reach, other.reach)
         enter_cluster(clusters, c, box, 1, len(case.groups) - 2)
     left = {t: rows[number:].count(t) for t in range(begin, end)}

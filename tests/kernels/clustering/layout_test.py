@@ -6,6 +6,9 @@ import numpy as np
 
 from kveil.kernels.clustering.layout import (
     SMALL,
+    CostAttributes,
+    CostLeaves,
+    CostNodes,
     Costs,
     DistinctTuples,
     new_box,
@@ -23,15 +26,17 @@ def tuples() -> DistinctTuples:
 def costs(*leaves: int) -> Costs:
     """Attributes with trees of so many leaves; those of 0 have none, and one place."""
     base = np.cumsum([0, *(max(number, 1) for number in leaves)])
-    attributes = [[int(number > 0), start, 0, -1] for number, start in zip(leaves, base[:-1].tolist(), strict=True)]
-    return Costs(np.zeros((1, 4), dtype=np.int64), np.zeros((base[-1], 3), dtype=np.int64), np.array(attributes))
+    is_tree, none = np.array([int(number > 0) for number in leaves]), np.zeros(base[-1], dtype=np.int64)
+    node, zeros = np.zeros(1, dtype=np.int64), np.zeros(len(leaves), dtype=np.int64)
+    attributes = CostAttributes(is_tree, base[:-1], zeros, zeros - 1)
+    return Costs(CostNodes(node, node, node, node), CostLeaves(none, none, none), attributes)
 
 
 def test_a_box_keeps_costs_of_the_leaves_of_small_trees() -> None:
     box = new_box(costs(3, 0, SMALL + 1, SMALL, 5), 5)
     assert box.at.tolist() == [0, -1, -1, 3, 3 + SMALL]
     assert len(box.reach) == 3 + SMALL + 5
-    assert box.span.shape == (3, 5)
+    assert len(box.node) == len(box.first) == len(box.last) == 5
 
 
 def test_clusters_begin_without_rows() -> None:
@@ -46,11 +51,11 @@ def test_room_has_a_place_for_every_tuple_of_the_largest_group() -> None:
     room = new_cluster_room(costs(3, 2), tuples(), np.array([0, 1, 4]), 2, halt)
     assert room.left.tolist() == [2, 1, 4, 1]
     assert len(room.forest.order) == 3
-    assert len(room.forest.link) == 6
+    assert {len(links) for links in room.forest.link} == {6}
     assert len(room.forest.bucket) == 4
     assert len(room.heap.key) >= 2 * 3
-    assert room.origin.span.shape == room.box.span.shape == (3, 2)
+    assert {len(part) for box in (room.origin, room.box) for part in box[:3]} == {2}
     assert room.origin.reach is not room.box.reach
     assert room.forest.highest is room.forest.lowest
     assert room.halt is halt
-    assert new_heap(5).entry.shape == (5, 3)
+    assert {len(part) for part in new_heap(5)} == {5}

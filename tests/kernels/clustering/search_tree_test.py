@@ -23,7 +23,7 @@ def sort_by_heap(heap: Any, keys: Any, found: Any) -> None:
     for i in range(len(keys)):
         size = loops.push(heap, size, keys[i], i, i, 0)
     for i in range(len(keys)):
-        found[i] = heap.entry[0, field.REF]
+        found[i] = heap.ref[0]
         size = loops.drop_first(heap, size)
 
 
@@ -44,7 +44,7 @@ def nearest_first(costs: Any, distinct: Any, room: Any, label: Any, seed: int, f
     size = loops.push(room.heap, 0, 0, 0, -1, 0)
     for i in range(len(found)):
         size = loops.next_tuple(costs, distinct, room.forest, room.heap, box, size, 0)
-        found[i] = room.heap.entry[0, field.REF]
+        found[i] = room.heap.ref[0]
         loops.take(distinct, room.forest, room.left, label, found[i], room.left[found[i]], i)
         size = loops.drop_first(room.heap, size)
     return loops.next_tuple(costs, distinct, room.forest, room.heap, box, size, 0) + 1000 * nodes
@@ -71,14 +71,15 @@ def test_tuples_come_nearest_first_and_each_once(
     assert (label >= 0).all()
     assert not room.left.any()
     assert nodes <= 2 * number
-    assert room.forest.link[0, field.LOWEST] == field.DEAD
+    assert room.forest.link.first_live[0] == field.DEAD
     assert sorted(room.forest.order.tolist()) == list(range(number))
     assert np.array_equal(room.forest.lowest, distinct.low[room.forest.order])
     assert np.array_equal(room.forest.highest, distinct.high[room.forest.order])
+    link = room.forest.link
     for node in range(nodes):  # a bucket, or two halves of what the node has
-        begin, end, child = (int(room.forest.link[node, c]) for c in (field.BEGIN, field.END, field.LEFT))
+        begin, end, child = (int(links[node]) for links in (link.begin, link.end, link.left))
         assert end > begin
         if child < 0:
             assert end - begin <= 3
         else:
-            assert room.forest.link[child, field.END] == room.forest.link[child + 1, field.BEGIN]
+            assert link.end[child] == link.begin[child + 1]

@@ -90,12 +90,12 @@ class Space:
         nodes, leaves, attributes = self.costs
         total = np.zeros(low.shape[1], dtype=np.int64)
         for a, tree in enumerate(self.trees):
-            base, full = int(attributes[a, 1]), int(attributes[a, 2])
+            base, full = int(attributes.base[a]), int(attributes.full[a])
             if isinstance(tree, Tree):
-                offset = int(leaves[base, 0]) - int(tree.leaf_nodes[0])
-                total += nodes[offset + tree.lca(low[a], high[a]), 3]
+                offset = int(leaves.node[base]) - int(tree.leaf_nodes[0])
+                total += nodes.cost[offset + tree.lca(low[a], high[a])]
                 continue
-            width = np.minimum(leaves[base + high[a], 2] - leaves[base + low[a], 1], full)
+            width = np.minimum(leaves.top[base + high[a]] - leaves.bottom[base + low[a]], full)
             if tree.missing is not None:
                 width[high[a] == tree.missing] = full
             total += np.where(low[a] == high[a], 0, width)

@@ -13,6 +13,7 @@ from kveil.kernels.clustering.layout import (
     new_cluster_room,
     new_clusters,
     new_heap,
+    no_costs,
 )
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
 from kveil.stopping import halting
@@ -56,9 +57,9 @@ def cluster_diverse(
 def cluster_no_values() -> None:
     """Cluster an empty table, which compiles the loops for the types they are called with."""
     none, far, real = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64), np.zeros(0)
-    flat, wide, cube = np.zeros((0, 1), dtype=np.int32), np.zeros((0, 4), dtype=np.int64), np.zeros((1, 1))
+    flat, cube = np.zeros((0, 1), dtype=np.int32), np.zeros((1, 1))
     cluster_diverse(
-        Costs(wide, wide, wide),
+        no_costs(),
         DistinctTuples(flat, flat, far),
         Needs(none, none, far[:0], far[:0], far[:0], real),
         SensitiveCodes(

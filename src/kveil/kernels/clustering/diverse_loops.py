@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover
 from kveil.kernels.clustering.greedy_loops import copy_box, enter_cluster, place_rest
-from kveil.kernels.clustering.layout import ClusterArrays, ClusterRoom, Costs, DistinctTuples, DiverseRoom, Heap
+from kveil.kernels.clustering.layout import BUCKET, ClusterArrays, ClusterRoom, Costs, DistinctTuples, DiverseRoom, Heap
 from kveil.kernels.clustering.search_tree_loops import drop_first, next_tuple, plant, push, take
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, Models
@@ -164,15 +163,8 @@ def spare_row(left: Models, room: DiverseRoom, t: int, spend: bool) -> bool:
 def restore(heap: Heap, size: int, aside: Heap, parked: int) -> int:
     """Put everything that was set aside back into the heap; return the heap's size."""
     for at in range(parked):
-        entry = aside.entry[at]
-        size = push(
-            heap,
-            size,
-            aside.key[at],
-            np.int64(entry[field.INDEX]),
-            np.int64(entry[field.REF]),
-            np.int64(entry[field.VERSION]),
-        )
+        index, ref, version = np.int64(aside.lowest[at]), np.int64(aside.ref[at]), np.int64(aside.version[at])
+        size = push(heap, size, aside.key[at], index, ref, version)
     return size
 
 
@@ -212,7 +204,7 @@ def cluster_all(
         for t in range(begin, end):
             for _ in range(left[t]):
                 count_in(outside, t, 1)
-        plant(costs, distinct, room, begin, end, field.BUCKET)
+        plant(costs, distinct, room, begin, end, BUCKET)
         cover(costs, origin, distinct, begin, True)
         while waiting >= k and not room.halt[0]:
             plan_needs(outside, waiting, k, plans)
@@ -234,7 +226,7 @@ def cluster_all(
                     size = restore(heap, size, aside, parked)
                     parked = 0
                     continue
-                t = np.int64(heap.entry[0, field.REF])
+                t = np.int64(heap.ref[0])
                 if version >= 0:
                     key = heap.key[0]
                     size = drop_first(heap, size)

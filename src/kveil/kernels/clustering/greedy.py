@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.clustering.layout import ClusterArrays, Costs, DistinctTuples, new_cluster_room, new_clusters
+from kveil.kernels.clustering.layout import (
+    ClusterArrays,
+    Costs,
+    DistinctTuples,
+    new_cluster_room,
+    new_clusters,
+    no_costs,
+)
 from kveil.stopping import halting
 
 
@@ -42,7 +49,6 @@ def cluster_nothing() -> None:
     """Cluster an empty table, which compiles the loops for the types they are called with."""
     far = np.zeros(1, dtype=np.int64)
     flat = np.zeros((0, 1), dtype=np.int32)
-    wide = np.zeros((0, 4), dtype=np.int64)
-    costs, distinct = Costs(wide, wide, wide), DistinctTuples(flat, flat, far)
+    costs, distinct = no_costs(), DistinctTuples(flat, flat, far)
     cluster(costs, distinct, far, 2)
     blocks(costs, distinct, far, 2)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover, span_cost
-from kveil.kernels.clustering.layout import ClusterArrays, ClusterBox, ClusterRoom, Costs, DistinctTuples
+from kveil.kernels.clustering.layout import BUCKET, ClusterArrays, ClusterBox, ClusterRoom, Costs, DistinctTuples
 from kveil.kernels.clustering.search_tree_loops import drop_first, next_tuple, plant, push, take
 from kveil.kernels.jit import door, inner
 
@@ -15,9 +14,8 @@ from kveil.kernels.jit import door, inner
 @inner
 def copy_box(into: ClusterBox, box: ClusterBox) -> None:
     """Let a box be like another."""
-    for row in range(3):
-        for a in range(box.span.shape[1]):
-            into.span[row, a] = box.span[row, a]
+    for a in range(len(box.node)):
+        into.node[a], into.first[a], into.last[a] = box.node[a], box.first[a], box.last[a]
     for leaf in range(len(box.reach)):
         into.reach[leaf] = box.reach[leaf]
 
@@ -25,8 +23,8 @@ def copy_box(into: ClusterBox, box: ClusterBox) -> None:
 @inner
 def enter_cluster(clusters: ClusterArrays, number: int, box: ClusterBox, size: int, group: int) -> None:
     """Note what a cluster covers, how many rows it has, and its group."""
-    for a in range(box.span.shape[1]):
-        clusters.low[number, a], clusters.high[number, a] = box.span[1, a], box.span[2, a]
+    for a in range(len(box.node)):
+        clusters.low[number, a], clusters.high[number, a] = box.first[a], box.last[a]
     clusters.size[number], clusters.group[number] = size, group
 
 
@@ -68,7 +66,7 @@ def cluster_groups(
     for g in range(len(groups) - 1):
         begin, end = groups[g], groups[g + 1]
         waiting = distinct.start[end] - distinct.start[begin]
-        plant(costs, distinct, room, begin, end, field.BUCKET)
+        plant(costs, distinct, room, begin, end, BUCKET)
         cover(costs, origin, distinct, begin, True)  # the first canonical record
         first = made
         while waiting >= k and not room.halt[0]:
@@ -78,7 +76,7 @@ def cluster_groups(
                 if need == 0:
                     break
                 size = next_tuple(costs, distinct, forest, heap, origin if version < 0 else box, size, version)
-                t = np.int64(heap.entry[0, field.REF])
+                t = np.int64(heap.ref[0])
                 rows = min(need, left[t]) if version >= 0 else 1
                 take(distinct, forest, left, clusters.label, t, rows, made)
                 need -= rows
@@ -108,4 +106,4 @@ def split_blocks(
         for at in range(begin, end):
             order[at] = forest.order[at - begin]
         for node in range(nodes):
-            is_start[begin + forest.link[node, field.BEGIN]] = True
+            is_start[begin + forest.link.begin[node]] = True

@@ -11,25 +11,43 @@ from kveil.arrays import Bools, Ints, Longs
 SMALL = 256  # leaves that a tree has at most for which it is kept what covering a box and each of them costs
 BUCKET = 8  # tuples a node of the search tree holds before it is split
 DEAD = 2**31 - 1  # in the place of a tuple's number: none is left
-PARENT, FIRST, LAST, COST = range(4)  # of Costs.nodes
-NODE, BOTTOM, TOP = range(3)  # of Costs.leaves
-IS_TREE, BASE, FULL, MISSING = range(4)  # of Costs.attributes
-LOWEST, LEFT, UP, BEGIN, END = range(5)  # of SearchTree.link
-INDEX, REF, VERSION = range(3)  # of Heap.entry
+
+
+class CostNodes(NamedTuple):
+    """The nodes of all attributes' trees, numbered over all attributes: what is above and below, and what one costs."""
+
+    parent: Longs
+    first: Longs  # leaf below it
+    last: Longs
+    cost: Longs
+
+
+class CostLeaves(NamedTuple):
+    """The leaves of all attributes: of a tree their nodes, of numbers where a span that begins or ends there lies."""
+
+    node: Longs
+    bottom: Longs
+    top: Longs
+
+
+class CostAttributes(NamedTuple):
+    """Attributes: whether there is a tree, where its leaves start, what a span costs at most."""
+
+    is_tree: Longs
+    base: Longs
+    full: Longs
+    missing: Longs  # the leaf of missing, or -1
 
 
 class Costs(NamedTuple):
     """What cells cost, in whole numbers: the attributes' trees and scales, laid end to end.
 
-    ``nodes``: parent, first leaf, last leaf, cost; nodes are numbered over all attributes. ``leaves``: node, and for
-    an attribute without a tree where a span that begins or ends there begins or ends. ``attributes``: whether there
-    is a tree, where its leaves start, what a span costs at most, the leaf of missing or -1. A span of numbers costs
-    end − begin; one that ends at missing the most.
+    A span of numbers costs its top − bottom; one that ends at missing the most.
     """
 
-    nodes: Longs
-    leaves: Longs
-    attributes: Longs
+    nodes: CostNodes
+    leaves: CostLeaves
+    attributes: CostAttributes
 
 
 class DistinctTuples(NamedTuple):
@@ -43,18 +61,27 @@ class DistinctTuples(NamedTuple):
     start: Longs
 
 
+class TreeLinks(NamedTuple):
+    """How the nodes of a search tree hang together, and which tuples are below each."""
+
+    first_live: Ints  # tuple below it, DEAD where none is
+    left: Ints  # child, -1 for a bucket; the right one is the next node
+    up: Ints
+    begin: Ints  # of its tuples in the tree's order
+    end: Ints
+
+
 class SearchTree(NamedTuple):
     """A tree over the tuples of one group at a time; node 0 is its root.
 
-    ``link``: the first live tuple below a node, DEAD where none is; the left child (the right one is the next node),
-    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's. In that
-    order lie the tuples' leaves once more, so that a search finds them side by side, and who is live. Where no tuple
-    ``is_span``, the highest leaves are the same array as the lowest.
+    ``low`` and ``high`` are what is below a node, ``bucket`` is every tuple's. In the tree's ``order`` lie the tuples'
+    leaves once more, so that a search finds them side by side, and who is live. Where no tuple ``is_span``, the
+    highest leaves are the same array as the lowest.
     """
 
     low: Ints
     high: Ints
-    link: Ints
+    link: TreeLinks
     order: Ints
     bucket: Ints
     lowest: Ints
@@ -64,10 +91,15 @@ class SearchTree(NamedTuple):
 
 
 class Heap(NamedTuple):
-    """A binary heap by key, then tuple; an entry refers to a tuple, or as -1 - n to tree node n."""
+    """A binary heap by key, then by the lowest tuple that an entry stands for.
+
+    An entry refers to a tuple, or as -1 - n to tree node n. Its version is that of the cluster that its key holds for.
+    """
 
     key: Longs
-    entry: Ints
+    lowest: Ints
+    ref: Ints
+    version: Ints
 
 
 class ClusterArrays(NamedTuple):
@@ -81,13 +113,15 @@ class ClusterArrays(NamedTuple):
 
 
 class ClusterBox(NamedTuple):
-    """What a cluster covers: per attribute a node, the first and the last leaf (``span``).
+    """What a cluster covers: per attribute a node, the first and the last leaf.
 
     ``reach`` is what it costs to cover the box and one leaf, for every leaf of an attribute with a small tree; where
     these start there is ``at``, -1 for other attributes.
     """
 
-    span: Ints
+    node: Ints
+    first: Ints
+    last: Ints
     at: Longs
     reach: Longs
 
@@ -106,9 +140,15 @@ class ClusterRoom(NamedTuple):
     halt: Bools
 
 
+def no_costs() -> Costs:
+    """Return the costs of no attribute, for loops that are compiled by clustering nothing."""
+    far = np.zeros(0, dtype=np.int64)
+    return Costs(CostNodes(far, far, far, far), CostLeaves(far, far, far), CostAttributes(far, far, far, far))
+
+
 def new_heap(entries: int) -> Heap:
     """Return room for so many entries."""
-    return Heap(np.empty(entries, dtype=np.int64), np.empty((entries, 3), dtype=np.int32))
+    return Heap(np.empty(entries, dtype=np.int64), *(np.empty(entries, dtype=np.int32) for _ in range(3)))
 
 
 def new_clusters(distinct: DistinctTuples, number: int) -> ClusterArrays:
@@ -125,11 +165,12 @@ def new_clusters(distinct: DistinctTuples, number: int) -> ClusterArrays:
 
 def new_box(costs: Costs, width: int) -> ClusterBox:
     """Return room for what a cluster covers in so many attributes."""
-    leaves = np.diff(costs.attributes[:, BASE], append=len(costs.leaves))
-    kept = (costs.attributes[:, IS_TREE] > 0) & (leaves <= SMALL)
+    leaves = np.diff(costs.attributes.base, append=len(costs.leaves.node))
+    kept = (costs.attributes.is_tree > 0) & (leaves <= SMALL)
     at = np.full(width, -1, dtype=np.int64)
     at[: len(kept)] = np.where(kept, np.cumsum(np.where(kept, leaves, 0)) - leaves, -1)
-    return ClusterBox(np.zeros((3, width), dtype=np.int32), at, np.zeros(int(leaves[kept].sum()), dtype=np.int64))
+    node, first, last = (np.zeros(width, dtype=np.int32) for _ in range(3))
+    return ClusterBox(node, first, last, at, np.zeros(int(leaves[kept].sum()), dtype=np.int64))
 
 
 def new_cluster_room(costs: Costs, distinct: DistinctTuples, groups: Longs, entries: int, halt: Bools) -> ClusterRoom:
@@ -139,7 +180,7 @@ def new_cluster_room(costs: Costs, distinct: DistinctTuples, groups: Longs, entr
     forest = SearchTree(  # cuts need not be even: a bucket may hold one tuple
         np.empty((2 * largest, width), dtype=np.int32),
         np.empty((2 * largest, width), dtype=np.int32),
-        np.empty((2 * largest, 5), dtype=np.int32),
+        TreeLinks(*(np.empty(2 * largest, dtype=np.int32) for _ in range(5))),
         np.empty(largest, dtype=np.int32),
         np.empty(len(distinct.low), dtype=np.int32),
         lowest,

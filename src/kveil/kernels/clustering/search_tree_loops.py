@@ -4,8 +4,6 @@ Tuples stand in a binary tree whose nodes keep, for every attribute, the smalles
 search keeps a heap of tree nodes and tuples by (bound, lowest tuple): the first tuple that comes out with its exact
 cost is the best one, and of equals the first in canonical order. A cluster's cost for a tuple only grows with the
 cluster, so what is in the heap stays a lower bound and one heap serves until the cluster is full.
-
-Few arrays of several columns instead of many arrays: what a function takes is most of what compiling it costs.
 """
 
 from __future__ import annotations
@@ -13,10 +11,25 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cost_at_least, span_cost, widened_cost
-from kveil.kernels.clustering.layout import ClusterBox, ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
+from kveil.kernels.clustering.layout import (
+    DEAD,
+    ClusterBox,
+    ClusterRoom,
+    Costs,
+    DistinctTuples,
+    Heap,
+    SearchTree,
+    TreeLinks,
+)
 from kveil.kernels.jit import inner
+
+
+@inner
+def move_entry(heap: Heap, source: int, target: int) -> None:
+    """Let an entry of the heap stand elsewhere, too."""
+    heap.key[target], heap.lowest[target] = heap.key[source], heap.lowest[source]
+    heap.ref[target], heap.version[target] = heap.ref[source], heap.version[source]
 
 
 @inner
@@ -25,16 +38,14 @@ def push(heap: Heap, size: int, key: int, index: int, ref: int, version: int) ->
     at = size
     while at > 0:
         above = (at - 1) >> 1
-        if heap.key[above] < key or (heap.key[above] == key and heap.entry[above, field.INDEX] <= index):
+        if heap.key[above] < key or (heap.key[above] == key and heap.lowest[above] <= index):
             break
-        heap.key[at] = heap.key[above]
-        for column in range(3):
-            heap.entry[at, column] = heap.entry[above, column]
+        move_entry(heap, above, at)
         at = above
     heap.key[at] = key
-    heap.entry[at, field.INDEX] = index
-    heap.entry[at, field.REF] = ref
-    heap.entry[at, field.VERSION] = version
+    heap.lowest[at] = index
+    heap.ref[at] = ref
+    heap.version[at] = version
     return size + 1
 
 
@@ -42,24 +53,20 @@ def push(heap: Heap, size: int, key: int, index: int, ref: int, version: int) ->
 def drop_first(heap: Heap, size: int) -> int:
     """Take the first entry out; return the new size."""
     size -= 1
-    key, index = heap.key[size], heap.entry[size, field.INDEX]
+    key, index = heap.key[size], heap.lowest[size]
     at, child = 0, 1
     while child < size:
         other = child + 1
         if other < size and (
             heap.key[other] < heap.key[child]
-            or (heap.key[other] == heap.key[child] and heap.entry[other, field.INDEX] < heap.entry[child, field.INDEX])
+            or (heap.key[other] == heap.key[child] and heap.lowest[other] < heap.lowest[child])
         ):
             child = other
-        if key < heap.key[child] or (key == heap.key[child] and index <= heap.entry[child, field.INDEX]):
+        if key < heap.key[child] or (key == heap.key[child] and index <= heap.lowest[child]):
             break
-        heap.key[at] = heap.key[child]
-        for column in range(3):
-            heap.entry[at, column] = heap.entry[child, column]
+        move_entry(heap, child, at)
         at, child = child, 2 * child + 1
-    heap.key[at] = key
-    for column in range(3):
-        heap.entry[at, column] = heap.entry[size, column]
+    move_entry(heap, size, at)
     return size
 
 
@@ -74,32 +81,32 @@ def merge(forest: SearchTree, node: int, low: Ints, high: Ints, at: int, first: 
 @inner
 def fit(forest: SearchTree, node: int) -> None:
     """Recompute a bucket, or a node that has no children yet, from its live tuples."""
-    lowest = field.DEAD
-    for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
+    lowest = DEAD
+    for at in range(forest.link.begin[node], forest.link.end[node]):
         if forest.live[at]:
-            merge(forest, node, forest.lowest, forest.highest, at, lowest == field.DEAD)
+            merge(forest, node, forest.lowest, forest.highest, at, lowest == DEAD)
             lowest = min(lowest, forest.order[at])
-    forest.link[node, field.LOWEST] = lowest
+    forest.link.first_live[node] = lowest
 
 
 @inner
 def forget(distinct: DistinctTuples, forest: SearchTree, t: int) -> None:
     """Take a tuple without rows out of the tree."""
     node = np.int64(forest.bucket[t])
-    for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
+    for at in range(forest.link.begin[node], forest.link.end[node]):
         forest.live[at] = forest.live[at] and forest.order[at] != t
     fit(forest, node)
-    node = np.int64(forest.link[node, field.UP])
+    node = np.int64(forest.link.up[node])
     while node >= 0:
-        child = forest.link[node, field.LEFT]
-        lowest = min(forest.link[child, field.LOWEST], forest.link[child + 1, field.LOWEST])
-        changed = lowest != forest.link[node, field.LOWEST]
-        forest.link[node, field.LOWEST] = lowest
+        child = forest.link.left[node]
+        lowest = min(forest.link.first_live[child], forest.link.first_live[child + 1])
+        changed = lowest != forest.link.first_live[node]
+        forest.link.first_live[node] = lowest
         for a in range(distinct.low.shape[1]):
             low, high = forest.low[node, a], forest.high[node, a]
-            if forest.link[child, field.LOWEST] == field.DEAD:
+            if forest.link.first_live[child] == DEAD:
                 forest.low[node, a], forest.high[node, a] = forest.low[child + 1, a], forest.high[child + 1, a]
-            elif forest.link[child + 1, field.LOWEST] == field.DEAD:
+            elif forest.link.first_live[child + 1] == DEAD:
                 forest.low[node, a], forest.high[node, a] = forest.low[child, a], forest.high[child, a]
             else:
                 forest.low[node, a] = min(forest.low[child, a], forest.low[child + 1, a])
@@ -107,7 +114,7 @@ def forget(distinct: DistinctTuples, forest: SearchTree, t: int) -> None:
             changed = changed or low != forest.low[node, a] or high != forest.high[node, a]
         if not changed:
             break
-        node = np.int64(forest.link[node, field.UP])
+        node = np.int64(forest.link.up[node])
 
 
 @inner
@@ -122,7 +129,7 @@ def cut_of(costs: Costs, forest: SearchTree, node: int) -> tuple[int, int]:
             cost = span_cost(costs, other, forest.low[node, other], forest.high[node, other])
             if cost > best:
                 best, a = cost, other
-    begin, end = forest.link[node, field.BEGIN], forest.link[node, field.END]
+    begin, end = forest.link.begin[node], forest.link.end[node]
     low, high = np.int64(forest.low[node, a]), np.int64(forest.high[node, a])
     least, most = low, high
     while least < most:  # the middle leaf, by halving
@@ -135,15 +142,15 @@ def cut_of(costs: Costs, forest: SearchTree, node: int) -> tuple[int, int]:
         else:
             least = middle + 1
     first, last = least, least
-    if costs.attributes[a, field.IS_TREE]:
-        own = costs.leaves[costs.attributes[a, field.BASE] + least, field.NODE]
+    if costs.attributes.is_tree[a]:
+        own = costs.leaves.node[costs.attributes.base[a] + least]
         top = own
-        while costs.nodes[top, field.FIRST] > low or costs.nodes[top, field.LAST] < high:
+        while costs.nodes.first[top] > low or costs.nodes.last[top] < high:
             own = top
-            top = costs.nodes[top, field.PARENT]
+            top = costs.nodes.parent[top]
             if top == own:  # the root
                 break
-        first, last = costs.nodes[own, field.FIRST], costs.nodes[own, field.LAST]
+        first, last = costs.nodes.first[own], costs.nodes.last[own]
     before, after = 0, 0
     for at in range(begin, end):
         before += forest.lowest[at, a] < first
@@ -178,10 +185,10 @@ def swap(forest: SearchTree, one: int, other: int) -> None:
 
 
 @inner
-def node_after(link: Ints, node: int) -> int:
+def node_after(link: TreeLinks, node: int) -> int:
     """Return the node that comes after one and all that lies below it, -1 behind the last: left before right."""
-    while node > 0 and node != link[link[node, field.UP], field.LEFT]:
-        node = np.int64(link[node, field.UP])
+    while node > 0 and node != link.left[link.up[node]]:
+        node = np.int64(link.up[node])
     return node + 1 if node > 0 else np.int64(-1)
 
 
@@ -191,12 +198,12 @@ def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int,
     forest = room.forest
     link = forest.link
     lay_in_place(distinct, room, begin, end)
-    link[0, field.BEGIN], link[0, field.END], link[0, field.UP] = 0, end - begin, -1
+    link.begin[0], link.end[0], link.up[0] = 0, end - begin, -1
     nodes, node = 1, np.int64(0)
     while node >= 0 and not room.halt[0]:
         fit(forest, node)
-        first, last = link[node, field.BEGIN], link[node, field.END]
-        link[node, field.LEFT] = -1
+        first, last = link.begin[node], link.end[node]
+        link.left[node] = -1
         if last - first <= bucket:
             for at in range(first, last):
                 forest.bucket[forest.order[at]] = node
@@ -210,9 +217,9 @@ def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int,
                 middle += 1
         if not first < middle < last:
             middle = (first + last) // 2  # spans that start alike
-        link[node, field.LEFT] = nodes
-        link[nodes, field.BEGIN], link[nodes, field.END], link[nodes, field.UP] = first, middle, node
-        link[nodes + 1, field.BEGIN], link[nodes + 1, field.END], link[nodes + 1, field.UP] = middle, last, node
+        link.left[node] = nodes
+        link.begin[nodes], link.end[nodes], link.up[nodes] = first, middle, node
+        link.begin[nodes + 1], link.end[nodes + 1], link.up[nodes + 1] = middle, last, node
         node = np.int64(nodes)
         nodes += 2
     return nodes
@@ -224,21 +231,21 @@ def expand(costs: Costs, forest: SearchTree, heap: Heap, box: ClusterBox, size: 
 
     By least cost; at version -1 by largest cost downward.
     """
-    child = np.int64(forest.link[node, field.LEFT])
+    child = np.int64(forest.link.left[node])
     if child < 0:
-        for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
+        for at in range(forest.link.begin[node], forest.link.end[node]):
             if forest.live[at]:
                 t = np.int64(forest.order[at])
                 key = widened_cost(costs, box, forest.lowest, forest.highest, at)
                 size = push(heap, size, -key if version < 0 else key, t, t, version)
         return size
     for below in range(child, child + 2):
-        if forest.link[below, field.LOWEST] != field.DEAD:
+        if forest.link.first_live[below] != DEAD:
             if version < 0:
                 key = -widened_cost(costs, box, forest.low, forest.high, below)
             else:
                 key = cost_at_least(costs, box, forest.low, forest.high, below)
-            size = push(heap, size, key, np.int64(forest.link[below, field.LOWEST]), -1 - below, version)
+            size = push(heap, size, key, np.int64(forest.link.first_live[below]), -1 - below, version)
     return size
 
 
@@ -248,10 +255,10 @@ def next_tuple(
 ) -> int:
     """Bring the best live tuple to the top of the heap, with its exact cost; return the heap's size, 0 if none is."""
     while size > 0:
-        ref = np.int64(heap.entry[0, field.REF])
-        if heap.entry[0, field.VERSION] != version:
+        ref = np.int64(heap.ref[0])
+        if heap.version[0] != version:
             # The cluster has grown since: what was a cost is a lower bound now.
-            index = np.int64(heap.entry[0, field.INDEX])
+            index = np.int64(heap.lowest[0])
             if ref >= 0:
                 key = widened_cost(costs, box, distinct.low, distinct.high, ref)
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.clustering.layout import Costs
+from kveil.kernels.clustering.layout import Costs, no_costs
 from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.stopping import halting
 
@@ -42,7 +42,7 @@ def merge_nearest(costs: Costs, low: Ints, high: Ints, size: Longs, group: Ints,
 def combine_nothing() -> None:
     """Merge and climb nothing, which compiles the loops for the types they are called with."""
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-    flat, wide = np.zeros((0, 1), dtype=np.int32), np.zeros((0, 4), dtype=np.int64)
+    flat = np.zeros((0, 1), dtype=np.int32)
     forest = Forest(none, none, far[:0], far, none, none, none)
     climb(forest, ClusterItems(far, none, far[:0], none), none, flat)
-    merge_nearest(Costs(wide, wide, wide), flat, flat, far[:0], none, 0)
+    merge_nearest(no_costs(), flat, flat, far[:0], none, 0)

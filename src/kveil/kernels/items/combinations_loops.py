@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.clustering.boxes_loops import span_cost
-from kveil.kernels.clustering.layout import FULL, Costs
+from kveil.kernels.clustering.layout import Costs
 from kveil.kernels.items.by_children_loops import first_below
 from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.kernels.jit import door, inner
@@ -64,7 +64,7 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
 def row_cost(costs: Costs, low: Ints, high: Ints, one: int, other: int, most: int) -> int:
     """Return what a row costs that shows what covers two clusters; ``most`` and more are all the same."""
     total = np.int64(0)
-    for a in range(costs.attributes.shape[0]):
+    for a in range(len(costs.attributes.full)):
         bottom = min(low[one, a], low[other, a])
         top = max(high[one, a], high[other, a])
         if bottom < top:
@@ -87,8 +87,8 @@ def merge_clusters(
     far = np.int64(1) << 62
     total = np.int64(0)
     everything = np.int64(0)  # what a row costs that shows nothing: no merging goes that far
-    for a in range(costs.attributes.shape[0]):
-        everything += costs.attributes[a, FULL]
+    for a in range(len(costs.attributes.full)):
+        everything += costs.attributes.full[a]
     for c in range(clusters):
         cost[c] = row_cost(costs, low, high, c, c, far)
         total += cost[c] * size[c]
@@ -113,7 +113,7 @@ def merge_clusters(
             break
         total = after
         keep, gone = min(seed, nearest), max(seed, nearest)
-        for a in range(costs.attributes.shape[0]):
+        for a in range(len(costs.attributes.full)):
             low[keep, a] = min(low[keep, a], low[gone, a])
             high[keep, a] = max(high[keep, a], high[gone, a])
         size[keep] += size[gone]
