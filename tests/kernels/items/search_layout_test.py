@@ -15,11 +15,10 @@ def test_sets_of_people_groups_units_and_scratch_do_not_overlap() -> None:
 
 def test_a_search_begins_without_members() -> None:
     search = new_search(10, 4, 3, 2, 7)
-    assert search.about.tolist() == [10, 4, 2]
-    assert (search.people == -1).all()
-    assert not search.groups.any()
-    assert not search.counts.any()
+    assert search.limits == (10, 4, 2)
+    assert all((part == -1).all() for part in search.people)
+    assert not any(part.any() for part in (*search.groups, *search.counts))
     assert search.random.tolist() == [7]
     assert search.value.shape == (field.MOST_POOLED, field.MOST_POOLED)
     assert len(search.stack) > 3
-    assert search.pool.shape[1] >= max(field.MOST_POOLED, field.CANDIDATES)
+    assert min(len(part) for part in search.pool) >= max(field.MOST_POOLED, field.CANDIDATES)

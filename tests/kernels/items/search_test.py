@@ -44,15 +44,15 @@ class BothSetSearches:
 
     def check_groups(self) -> None:
         """Compare who is in which group, in which order, what each shows and costs, and what is drawn next."""
-        used = int(self.state.counts[field.USED])
+        used = int(self.state.counts.used[0])
         assert used == len(self.twin.groups)
         for g, own in enumerate(self.twin.groups):
-            assert self.state.groups[field.SIZE, g] == len(own.members)
-            assert self.state.groups[field.COST, g] == own.cost
+            assert self.state.groups.size[g] == len(own.members)
+            assert self.state.groups.cost[g] == own.cost
             if own.members:
                 assert self.shown(len(self.twin.people) + g) == own.shown
-                assert self.listed(self.state.groups[field.HEAD, g], self.state.people[field.NEXT]) == own.members
-                assert set(self.state.people[field.GROUP, own.members].tolist()) == {g}
+                assert self.listed(self.state.groups.head[g], self.state.people.after) == own.members
+                assert set(self.state.people.group[own.members].tolist()) == {g}
         assert self.state.random[0] == self.twin.random[0]
 
     def listed(self, first: int, after: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
@@ -68,12 +68,12 @@ class BothSetSearches:
         row = set_rows(len(self.twin.people), self.twin.room)[1]
         return [
             ItemGroup(
-                pool[field.WHO, self.listed(pool[field.FIRST, u], pool[field.AFTER])].tolist(),
+                pool.who[self.listed(pool.first[u], pool.after)].tolist(),
                 self.shown(row + u),
-                int(pool[field.TRUE_COST, u]) if closed else 0,
+                int(pool.true_cost[u]) if closed else 0,
             )
             for u in range(number)
-            if not closed or pool[field.KIND, u] == field.CLOSED
+            if not closed or pool.kind[u] == field.CLOSED
         ]
 
 
@@ -117,13 +117,13 @@ def test_a_try_lists_takes_apart_puts_together_moves_and_keeps_as_by_hand(seed: 
     assert both.state.near[:near].tolist() == listed
     taken, number, cost = take_apart(*laid, near)
     groups, units, before = twin.take_apart(listed)
-    assert both.state.pool[field.TAKEN, :taken].tolist() == groups
+    assert both.state.pool.taken[:taken].tolist() == groups
     assert (number, cost) == (len(units), before)
     assert both.units(number, closed=False) == units
     made = twin.put_together(units)
     assert put_together(*laid, number) == bool(made)
     assert both.units(number, closed=True) == made
-    closed = [u for u in range(number) if both.state.pool[field.KIND, u] == field.CLOSED]
+    closed = [u for u in range(number) if both.state.pool.kind[u] == field.CLOSED]
     for u, own in zip(closed, made, strict=True):
         if len(own.members) > twin.k:
             assert move_best(*laid, number, u) == twin.move_best(made, own)
@@ -149,13 +149,13 @@ def test_a_search_makes_the_groups_that_the_slow_twin_makes(seed: int) -> None:
         loops.search_sets(both.tree, both.sets, both.state, tries, GOING)
         both.twin.search(tries)
         both.check_groups()
-        assert both.state.counts[[field.TRIES, field.KEPT]].tolist() == [both.twin.tries, both.twin.kept]
+        assert (both.state.counts.tries[0], both.state.counts.kept[0]) == (both.twin.tries, both.twin.kept)
 
 
 def test_a_search_that_is_stopped_makes_no_try() -> None:
     both = both_set_searches(1)
     loops.search_sets(both.tree, both.sets, both.state, 10, np.ones(1, dtype=np.bool_))
-    assert both.state.counts[field.TRIES] == 0
+    assert both.state.counts.tries[0] == 0
     both.check_groups()
 
 

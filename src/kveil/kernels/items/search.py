@@ -8,9 +8,16 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.members import members_by_group
-from kveil.kernels.items import search_layout as field
 from kveil.kernels.items.layout import LaidSets
-from kveil.kernels.items.search_layout import ItemTree, NodeSets, new_search, set_rows
+from kveil.kernels.items.search_layout import (
+    MOST_POOLED,
+    TRUE,
+    ItemTree,
+    NodeSets,
+    SetSearch,
+    new_search,
+    set_rows,
+)
 
 
 class FoundGroups(NamedTuple):
@@ -36,22 +43,20 @@ def search_sets(
     sets, state = begin_search(tree, people, label, shown, k, seed)
     search_sets(tree, sets, state, tries, halt)
     groups_at = len(label)
-    used = int(state.counts[field.USED])
-    length = np.where(state.groups[field.SIZE, :used] > 0, sets.length[groups_at : groups_at + used], 0)
+    used = int(state.counts.used[0])
+    length = np.where(state.groups.size[:used] > 0, sets.length[groups_at : groups_at + used], 0)
     begin = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     at = np.repeat(sets.start[groups_at : groups_at + used] - begin[:-1], length) + np.arange(begin[-1])
     counts = state.counts
-    return FoundGroups(
-        state.people[field.GROUP], begin, sets.node[at], int(counts[field.TRIES]), int(counts[field.KEPT])
-    )
+    return FoundGroups(state.people.group, begin, sets.node[at], int(counts.tries[0]), int(counts.kept[0]))
 
 
 def begin_search(
     tree: ItemTree, people: LaidSets, label: Ints, shown: Ints, k: int, seed: int
-) -> tuple[NodeSets, field.SetSearch]:
+) -> tuple[NodeSets, SetSearch]:
     """Return the sets and the state with which a search begins; see `search_sets`."""
     number, longest = len(label), int(np.diff(people.start).max(initial=1))
-    room = number // max(k, 1) + field.MOST_POOLED
+    room = number // max(k, 1) + MOST_POOLED
     state = new_search(number, room, longest, k, seed)
     groups_at, _, _, scratch = set_rows(number, room)
     rows = scratch + 2 - number
@@ -69,9 +74,7 @@ def begin_search(
     return sets, state._replace(below_start=below_start, below=below)
 
 
-def _fill_groups(
-    tree: ItemTree, sets: NodeSets, state: field.SetSearch, people: LaidSets, label: Ints, shown: Ints
-) -> None:
+def _fill_groups(tree: ItemTree, sets: NodeSets, state: SetSearch, people: LaidSets, label: Ints, shown: Ints) -> None:
     """Write the groups to begin with: who is in them, what they show, and what that costs."""
     groups = int(label.max(initial=-1)) + 1
     owner = np.repeat(np.arange(len(label)), np.diff(people.start))
@@ -82,16 +85,16 @@ def _fill_groups(
     sets.node[place], sets.weight[place] = node, times
     sets.length[len(label) : len(label) + groups] = np.bincount(group, minlength=groups)
     cost = np.zeros(groups, dtype=np.int64)
-    np.add.at(cost, group, times * tree.cost[field.TRUE, node])
-    state.counts[field.USED] = groups
-    state.groups[field.HEAD] = -1
-    state.groups[field.SIZE, :groups] = np.bincount(label, minlength=groups)
-    state.groups[field.COST, :groups] = cost
+    np.add.at(cost, group, times * tree.cost[TRUE, node])
+    state.counts.used[0] = groups
+    state.groups.head[:] = -1
+    state.groups.size[:groups] = np.bincount(label, minlength=groups)
+    state.groups.cost[:groups] = cost
     by_group, starts = members_by_group(label, groups).without_empty()
-    state.people[field.GROUP] = label
-    state.people[field.NEXT, by_group[:-1]] = by_group[1:]
-    state.people[field.NEXT, by_group[starts[1:] - 1]] = -1  # the last of each group
-    state.groups[field.HEAD, label[by_group[starts[:-1]]]] = by_group[starts[:-1]]
+    state.people.group[:] = label
+    state.people.after[by_group[:-1]] = by_group[1:]
+    state.people.after[by_group[starts[1:] - 1]] = -1  # the last of each group
+    state.groups.head[label[by_group[starts[:-1]]]] = by_group[starts[:-1]]
 
 
 def _groups_below(tree: ItemTree, sets: NodeSets, groups_at: int, groups: int) -> tuple[Longs, Ints]:

@@ -1,4 +1,4 @@
-"""Groups of people who show the same set of items, as the search over them reads them: layouts and their fields."""
+"""Groups of people who show the same set of items, as the search over them reads them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,8 @@ import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs, Words
 
-# Rows of `SetSearch.people`: the group of every person, and who comes next in it, -1 for nobody.
-GROUP, NEXT, PEOPLE = 0, 1, 2
-# Rows of `SetSearch.groups`: the first person, the size (0: no such group), the cost, and when it was last looked at.
-HEAD, SIZE, COST, SEEN, GROUPS = 0, 1, 2, 3, 4
-# Rows of `SetSearch.pool`, by place: who stands there, and the place that comes next in the same unit, -1 for none; by
-# unit: its first place, its size, its cost, its cost at the prices of the try, and what it is. By number: the groups
-# that were taken, places or units to look through, and candidates.
-WHO, AFTER, FIRST, MEMBERS, TRUE_COST, PRICE, KIND, TAKEN, LIST, POOL = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-GONE, OPEN, CLOSED = 0, 1, 2  # what a unit is: merged into another, below k, a group
-# Entries of `SetSearch.counts`: groups that there have been, tries, those that gained, and lists that were made.
-USED, TRIES, KEPT, STAMP, COUNTS = 0, 1, 2, 3, 4
-TRUE, PRICES = 0, 1  # rows of `ItemTree.cost`
+GONE, OPEN, CLOSED = range(3)  # what a unit is: merged into another, below k, a group
+TRUE, PRICES = range(2)  # which costs of `ItemTree` are meant: the true ones, or those of a round of tries
 
 MOST_POOLED = 96  # people of a try
 MOST_GROUPS = 5  # groups of a try
@@ -67,18 +57,70 @@ class NodeSets(NamedTuple):
     weight: Longs
 
 
+class SearchLimits(NamedTuple):
+    """How many people there are, how many groups there is room for, and how many people a group has at least."""
+
+    people: int
+    groups: int
+    k: int
+
+
+class PeopleOfGroups(NamedTuple):
+    """Every person's group, and who comes after them in it, -1 for nobody."""
+
+    group: Longs
+    after: Longs
+
+
+class SetGroups(NamedTuple):
+    """Groups: the first person of one, how many there are (0: no such group), what it costs, when it was looked at."""
+
+    head: Longs
+    size: Longs
+    cost: Longs
+    seen: Longs
+
+
+class UnitPool(NamedTuple):
+    """The people of a try and the units they are merged into.
+
+    By place: who stands there, and the place that comes ``after`` it in the same unit, -1 for none. By unit: its first
+    place, how many members it has, its true cost, its cost at the prices of the try, and its kind. By number: the
+    groups that were taken apart, and what is ``listed``: places or units to look through, or candidates.
+    """
+
+    who: Longs
+    after: Longs
+    first: Longs
+    members: Longs
+    true_cost: Longs
+    price: Longs
+    kind: Longs
+    taken: Longs
+    listed: Longs
+
+
+class SearchCounts(NamedTuple):
+    """Numbers that grow as the search goes on, each alone in its array."""
+
+    used: Longs  # groups that there have been
+    tries: Longs
+    kept: Longs  # tries that gained
+    stamp: Longs  # lists that were made
+
+
 class SetSearch(NamedTuple):
     """The state of a search, and room for a try.
 
-    ``about`` has the number of people, of groups that there is room for, and k. ``near`` are groups near the seed.
-    Groups that show something at or below a node stand in ``below`` from ``below_start[node]`` on.
+    ``near`` are groups near the seed. Groups that show something at or below a node stand in ``below`` from
+    ``below_start[node]`` on.
     """
 
-    about: Longs
-    people: Longs
-    groups: Longs
-    pool: Longs
-    counts: Longs
+    limits: SearchLimits
+    people: PeopleOfGroups
+    groups: SetGroups
+    pool: UnitPool
+    counts: SearchCounts
     near: Longs
     below_start: Longs
     below: Ints
@@ -99,11 +141,11 @@ def new_search(people: int, groups: int, longest: int, k: int, seed: int) -> Set
     width = max(MOST_POOLED, CANDIDATES)
     none = np.zeros(0, dtype=np.int32)
     return SetSearch(
-        np.array([people, groups, k], dtype=np.int64),
-        np.full((PEOPLE, people), -1, dtype=np.int64),
-        np.zeros((GROUPS, groups), dtype=np.int64),
-        np.zeros((POOL, width), dtype=np.int64),
-        np.zeros(COUNTS, dtype=np.int64),
+        SearchLimits(people, groups, k),
+        PeopleOfGroups(*(np.full(people, -1, dtype=np.int64) for _ in PeopleOfGroups._fields)),
+        SetGroups(*(np.zeros(groups, dtype=np.int64) for _ in SetGroups._fields)),
+        UnitPool(*(np.zeros(width, dtype=np.int64) for _ in UnitPool._fields)),
+        SearchCounts(*(np.zeros(1, dtype=np.int64) for _ in SearchCounts._fields)),
         np.zeros(NEAR, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
         none,
