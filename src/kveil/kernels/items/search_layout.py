@@ -8,17 +8,20 @@ import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs, Words
 
-GONE, OPEN, CLOSED = range(3)  # what a unit is: merged into another, below k, a group
+MERGED, OPEN, CLOSED = range(3)  # what a unit is: merged into another, below k, a group
 TRUE, PRICES = range(2)  # which costs of `ItemTree` are meant: the true ones, or those of a round of tries
 
 MOST_POOLED = 96  # people of a try
 MOST_GROUPS = 5  # groups of a try
-NEAR = 14  # groups that are near a seed, listed for several tries
+NEAR_SETS = 14  # groups that are near a seed, listed for several tries
 TRIES_PER_LIST = 3
 CANDIDATES = 1_500  # groups that are looked at for a list
 SEEDS = 3  # of which the costliest is taken
 SWEEPS = 8  # of moving people after a try
-WORST, OF_WORST = 5, 4  # a try that costs more than five quarters of what was there is dropped before people are moved
+WORST_TRY, OF_WORST_TRY = (
+    5,
+    4,
+)  # a try above five quarters of what was there is dropped before people are moved
 WALKS = 3  # up the tree from nodes of a seed, each of which finds its part of the candidates
 PERCENT = 0.01
 ALL = 100  # percent
@@ -146,7 +149,7 @@ def new_search(people: int, groups: int, longest: int, k: int, seed: int) -> Set
         SetGroups(*(np.zeros(groups, dtype=np.int64) for _ in SetGroups._fields)),
         UnitPool(*(np.zeros(width, dtype=np.int64) for _ in UnitPool._fields)),
         SearchCounts(*(np.zeros(1, dtype=np.int64) for _ in SearchCounts._fields)),
-        np.zeros(NEAR, dtype=np.int64),
+        np.zeros(NEAR_SETS, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
         none,
         np.zeros(width, dtype=np.float64),

@@ -9,15 +9,15 @@ from kveil.kernels.items.search_layout import (
     ALL,
     CANDIDATES,
     CLOSED,
-    GONE,
     LEAST_LEAVING,
     LEAST_SPARED,
     LEAVING,
+    MERGED,
     MOST_GROUPS,
     MOST_POOLED,
     MOST_SKIPPED,
-    NEAR,
-    OF_WORST,
+    NEAR_SETS,
+    OF_WORST_TRY,
     OPEN,
     PERCENT,
     PRICES,
@@ -26,7 +26,7 @@ from kveil.kernels.items.search_layout import (
     TRIES_PER_LIST,
     TRUE,
     WALKS,
-    WORST,
+    WORST_TRY,
     ItemTree,
     NodeSets,
     SetSearch,
@@ -85,7 +85,7 @@ def list_near(tree: ItemTree, sets: NodeSets, search: SetSearch) -> int:
         search.score[i] = (together - PERCENT * spared * apart) / size
     search.near[0] = seed
     listed = 1
-    while listed < min(NEAR, found + 1):
+    while listed < min(NEAR_SETS, found + 1):
         best = -1
         for i in range(found):
             if search.pool.listed[i] >= 0 and (best < 0 or search.score[i] < search.score[best]):
@@ -160,7 +160,7 @@ def unite(tree: ItemTree, sets: NodeSets, search: SetSearch, unit: int, other: i
         last = pool.after[last]
     pool.after[last] = pool.first[unit]
     pool.first[unit] = pool.first[other]
-    pool.kind[other] = GONE
+    pool.kind[other] = MERGED
 
 
 @inner
@@ -215,7 +215,7 @@ def put_together(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int) 
             pool.true_cost[u] = run_cost(tree, sets, begin, begin + sets.length[row + u], TRUE)
     if left < 0 or not closed:
         return closed
-    pool.kind[left] = GONE
+    pool.kind[left] = MERGED
     place = pool.first[left]
     while place >= 0:
         after = pool.after[place]
@@ -368,7 +368,7 @@ def search_sets(tree: ItemTree, sets: NodeSets, search: SetSearch, tries: int, h
         taken, units, before = take_apart(tree, sets, search, near)
         if taken < 2 or not put_together(tree, sets, search, units):
             continue
-        if OF_WORST * items_pool_cost(search, units) > WORST * before:
+        if OF_WORST_TRY * items_pool_cost(search, units) > WORST_TRY * before:
             continue
         for _ in range(SWEEPS):
             moved = False
