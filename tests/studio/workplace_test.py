@@ -19,7 +19,7 @@ class SlowReader(Reader):
     """Answers about a table only when it is told to."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(())
         self.answers: list[asyncio.Future[Any]] = []
 
     async def ask(self, question: str, **given: Any) -> Any:
