@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import kveil
 from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
 from kveil.verifier.labels import misleading_labels, telling_labels, untrue_ends
@@ -83,3 +84,17 @@ def test_a_label_with_two_ends_that_a_value_lies_outside_of_is_found_without_the
     assert lines is not None
     assert untrue_ends(lines, [""]) == ([label] if found else [])
     assert untrue_ends(lines, ["", "Moss"]) == []
+
+
+def test_bands_that_are_closed_on_the_right_are_a_warning_and_no_finding() -> None:
+    lines = {"15-19": [str(age) for age in range(16, 21)], "20-24": [str(age) for age in range(21, 26)]}
+    tree = {"tree": {"*": lines}}
+    policy = Policy(
+        attributes={"age": {"role": "quasi-identifier", "hierarchy": tree}}, privacy=[{"model": "k-anonymity", "k": 2}]
+    )
+    verdict = kveil.verify(pl.DataFrame({"age": ["15-19", "15-19", "20-24", "20-24"]}), policy)
+    assert verdict.findings == []
+    said = "age shows 2 bands of numbers that begin and end one number later than said: '15-19' for 16 to 20."
+    assert [said in warning for warning in verdict.warnings] == [True]
+    done = kveil.anonymize(pl.DataFrame({"age": ["16", "20", "21", "25"]}), policy, algorithm="datafly")
+    assert any(said in warning for warning in done.account["warnings"])

@@ -40,6 +40,7 @@ from kveil.table.encode import encode
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
+from kveil.verifier.label_ends import meaning
 from kveil.verifier.labels import bands_that_run_over, untrue_ends
 from kveil.words import count
 
@@ -271,7 +272,7 @@ def _labels_that_mislead(policy: Policy) -> list[str]:
         over = [] if fixed is None else bands_that_run_over(fixed, policy.data.missing)
         if over:
             warnings.append(
-                f"the hierarchy of {name} has {count(len(over), 'band')} of numbers, such as {over[0][:40]!r}, below "
-                "which the number after the end stands, too. Rename such labels, or tell readers."
+                f"the hierarchy of {name} has {count(len(over), 'band')} of numbers that begin and end one number "
+                f"later than said: {meaning(over[0])}. Rename such labels, or tell readers."
             )
     return warnings

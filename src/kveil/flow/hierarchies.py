@@ -21,6 +21,7 @@ from kveil.policy.hierarchy import read_hierarchy_file
 from kveil.policy.lines import Line, Lines, check_lines, collapse
 from kveil.policy.model import Policy
 from kveil.policy.yaml_text import hierarchy_csv
+from kveil.verifier.label_ends import meaning
 from kveil.verifier.labels import bands_that_run_over, untrue_ends
 from kveil.words import count, did_you_mean, listing
 
@@ -108,8 +109,8 @@ def check_hierarchy(
     over = bands_that_run_over(lines, ())
     if over:
         sentences.append(
-            f"It has {count(len(over), 'band')} of numbers, such as {over[0][:40]!r}, below which the number after the "
-            "end stands, too; rename such labels, or tell readers."
+            f"It has {count(len(over), 'band')} of numbers that begin and end one number later than said: "
+            f"{meaning(over[0])}; rename such labels, or tell readers."
         )
     if data is not None and column is not None:
         texts = _source(data, column, layout).texts(column).drop_nulls()

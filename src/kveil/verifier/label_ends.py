@@ -123,6 +123,14 @@ def runs_over(label: str, values: Iterable[str]) -> bool:
     return ends is not None and ends.behind is not None and any(parse_number(own) == ends.behind for own in values)
 
 
+def meaning(label: str) -> str:
+    """Say what a band of a tree that is closed on the right stands for, by the numbers of its label alone."""
+    ends = ends_of(label)
+    assert ends is not None
+    assert ends.behind is not None
+    return f"{label[:40]!r} for {EXACT.add(Decimal(ends.low), Decimal(1))} to {ends.behind}"
+
+
 def is_closed_right(below: Mapping[str, Sequence[str]]) -> bool:
     """Tell whether bands of a tree are meant to hold the number behind their end instead of the one they begin with.
 

@@ -17,7 +17,7 @@ from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.verifier.alignment import PEOPLE, VALUE, BesideOriginal
-from kveil.verifier.label_ends import count_outside, is_closed_right, labels_of_letters, runs_over
+from kveil.verifier.label_ends import count_outside, is_closed_right, labels_of_letters, meaning, runs_over
 from kveil.verifier.rows import Rows
 from kveil.words import count, listing
 
@@ -96,10 +96,9 @@ def labels_that_run_over(rows: Rows, policy: Policy) -> list[str]:
             continue
         over = sorted(bands_that_run_over(fixed, policy.data.missing, shown=rows.labels(name)))
         if over:
-            what, holds = ("a band", "it holds") if len(over) == 1 else (count(len(over), "band"), "they hold")
             warnings.append(
-                f"{name} shows {what} of numbers, such as {over[0][:40]!r}, below which the number after the end "
-                f"stands, too: {holds} one more than the label says. Rename such labels, or tell readers."
+                f"{name} shows {count(len(over), 'band')} of numbers that begin and end one number later than said: "
+                f"{meaning(over[0])}. Rename such labels in the hierarchy, or tell readers."
             )
     return warnings
 
