@@ -111,7 +111,7 @@ def test_numbers_are_laid_in_units_as_fractions_say_to_the_nearest_one() -> None
         (scale,) = table.trees
         assert isinstance(scale, Scale)
         whole = whole_costs(table, [0])
-        laid = whole.costs.leaves[:, 1:]
+        laid = np.column_stack(whole.costs.leaves[1:])
         for leaf, ends in enumerate(scale.bounds()):
             for cost, end in zip(laid[leaf].tolist(), ends, strict=True):
                 exact = (Fraction(end) + 10) / Fraction("43.3") * whole.scale
