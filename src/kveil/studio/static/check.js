@@ -18,7 +18,7 @@ function Answer({ check, project }) {
       ${faults.map(({ privacy, why }) => html`<p><button class="link" onClick=${() => { set({ promise: privacy }); go("promises"); }}>Promise ${letter(privacy)}</button>: ${why}</p>`)}
       ${others.slice(faults.length ? 0 : 1).map((told) => html`<p>${told}</p>`)}
       ${check.looking && !faults.length ? html`<p>Looking for the limit that is to blame…</p>` : worst ? html`<p>The limit on ${worst.attribute} is to blame for ${number(worst.to_blame_for)}.</p>` : faults.length ? "" : html`<p>Loosen a limit, ask for less, or allow more to be left out.</p>`}
-      <div class="row">${check.never_kept > check.allowed && html`<button onClick=${() => go("promises")}>Allow more to be left out, or ask for less</button>`}</div></div>`;
+      <div class="row">${!faults.length && check.never_kept > check.allowed && html`<button onClick=${() => go("promises")}>Allow more to be left out, or ask for less</button>`}</div></div>`;
   }
   return html`<div class="notice"><p class="big">✓ Nothing is impossible</p><p>${check.never_kept ? `${count(check.never_kept, check.noun, check.plural)} of ${number(check.records)} can never be kept, whatever is done; ${number(check.allowed)} may be left out.` : `All ${number(check.records)} ${check.plural} can be kept, as far as limits and promises alone can tell.`}</p></div>`;
 }
