@@ -7,7 +7,7 @@ reads it learns that somebody has such a value, though that record is left out o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
 import polars as pl
 
@@ -39,10 +39,7 @@ def telling_labels(aligned: BesideOriginal, policy: Policy) -> list[str]:
     rows = aligned.rows
     least = max(largest_k(policy), 2)
     findings = []
-    for name in (*policy.quasi_identifiers, *policy.generalized):
-        fixed = policy.fixed_lines(name)
-        if fixed is None:
-            continue
+    for name, fixed in _fixed_trees(policy):
         labels = rows.labels(name)
         leaves = {line[0] for line in fixed.lines}
         below = _leaves_below(fixed)
@@ -69,10 +66,7 @@ def misleading_labels(rows: Rows, policy: Policy) -> list[str]:
     A reader knows the labels alone. It is the policy's own tree that tells: no original is needed.
     """
     findings = []
-    for name in (*policy.quasi_identifiers, *policy.generalized):
-        fixed = policy.fixed_lines(name)
-        if fixed is None:
-            continue
+    for name, fixed in _fixed_trees(policy):
         wrong = sorted(untrue_ends(fixed, policy.data.missing, shown=rows.labels(name)))
         if wrong:
             what = "a label" if len(wrong) == 1 else count(len(wrong), "label")
@@ -90,10 +84,7 @@ def labels_that_run_over(rows: Rows, policy: Policy) -> list[str]:
     Trees are often made so, closed on the right and named as if open there: it is no finding, and a reader should know.
     """
     warnings = []
-    for name in (*policy.quasi_identifiers, *policy.generalized):
-        fixed = policy.fixed_lines(name)
-        if fixed is None:
-            continue
+    for name, fixed in _fixed_trees(policy):
         over = sorted(bands_that_run_over(fixed, policy.data.missing, shown=rows.labels(name)))
         if over:
             warnings.append(
@@ -113,6 +104,14 @@ def bands_that_run_over(fixed: Lines, missing: Sequence[str], *, shown: Set[str]
         for label in (below if shown is None else below.keys() & shown)
         if runs_over(label, [leaf for leaf in below[label] if leaf not in missing])
     ]
+
+
+def _fixed_trees(policy: Policy) -> Iterator[tuple[str, Lines]]:
+    """Yield what is generalized by a tree that the policy itself holds, with the tree."""
+    for name in (*policy.quasi_identifiers, *policy.generalized):
+        fixed = policy.fixed_lines(name)
+        if fixed is not None:
+            yield name, fixed
 
 
 def untrue_ends(fixed: Lines, missing: Sequence[str], *, shown: Set[str] | None = None) -> list[str]:
