@@ -15,8 +15,8 @@ from attacked_tables import check_attacks, check_frames, check_risk, check_sever
 from strategies import EXPLORE
 
 PER_TEST = 20
-TABLES = 2_000 * EXPLORE or 100
-SEVERAL = 300 * EXPLORE or 30
+TABLES = 2_000 * EXPLORE or 60
+SEVERAL = 300 * EXPLORE or 20
 near = partial(pytest.approx, rel=1e-9, abs=1e-9)
 
 
